@@ -20,7 +20,10 @@
 
 static void eng_kick(void *ctx, unsigned int channel)
 {
-	sim_kick(&((struct board *)ctx)->channel[channel]);
+	struct board *b = ctx;
+
+	board_changed(b);
+	sim_kick(&b->channel[channel]);
 }
 
 /* Where steps take no time, several of them are one. */
@@ -30,6 +33,7 @@ static uint64_t channel_step(struct board *b, unsigned int channel,
 	int steps = b->timed ? 1 : STEPS_AT_ONCE;
 	uint64_t ns;
 
+	board_changed(b);
 	do
 		ns = engine_step(b->engine, channel, now_ns);
 	while (--steps && ns != ENGINE_IDLE);
@@ -93,12 +97,12 @@ static int make_engine(struct board *b)
 
 static int fw_mem_read(void *ctx, uint64_t pa, void *buf, uint32_t len)
 {
-	return dram_read(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
+	return dram_get(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
 }
 
 static int fw_mem_write(void *ctx, uint64_t pa, const void *buf, uint32_t len)
 {
-	return dram_write(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
+	return dram_put(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
 }
 
 static int fw_mem_publish(void *ctx, uint64_t pa, uint32_t value)
@@ -115,7 +119,10 @@ static int fw_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 
 static void fw_kick(void *ctx)
 {
-	sim_kick(&((struct board *)ctx)->fw_actor);
+	struct board *b = ctx;
+
+	board_changed(b);
+	sim_kick(&b->fw_actor);
 }
 
 static void fw_alarm(void *ctx, uint64_t when_ns)
@@ -138,6 +145,7 @@ static uint64_t board_trace_fw(void *ctx, unsigned int event, uint32_t xfer,
 
 static bool one_step(struct board *b, uint64_t now_ns, uint32_t *costs)
 {
+	board_changed(b);
 	cause_firmware(&b->causes);
 	return fw_step(b->fw, now_ns, costs);
 }
@@ -192,6 +200,7 @@ static struct fw *start_fw(struct board *b)
 		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
 		.alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
 		.resident = b->timed ? NULL : board_resident,
+		.resident_tell = board_resident_tell,
 		.at_once = b->at_once,
 	};
 	struct fw_config cfg = {
@@ -234,6 +243,7 @@ void board_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
 {
 	struct board *b = board;
 
+	board_changed(b);
 	if (!board_annex || !board_annex->receive(b, f, now_ns))
 		engine_receive(b->engine, f, now_ns);
 }
@@ -242,6 +252,7 @@ static void board_room(void *board)
 {
 	struct board *b = board;
 
+	board_changed(b);
 	engine_wire_room(b->engine);
 	if (board_annex)
 		board_annex->room(b);
@@ -323,6 +334,7 @@ static int board_build(struct board *b)
 	sim_actor_init(b->domain, &b->fw_actor, "firmware", fw_actor_step, b);
 	sim_actor_init(b->domain, &b->psdma_actor, "psdma", psdma_step, b);
 	psdma_reset(b);
+	resident_make(b);
 	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
 				board_receive, board_room, b, &err);
 	if (!b->port)
@@ -382,6 +394,7 @@ void board_reset(struct board *b)
 {
 	/* First the engine, since an SMMU that was reset lets everything pass. */
 	sim_enter(b->domain);
+	board_changed(b);
 	engine_reset(b->engine);
 	if (board_annex)
 		board_annex->reset(b);
@@ -400,8 +413,10 @@ void board_reset(struct board *b)
 
 void board_inject(struct board *b, unsigned int broken)
 {
+	sim_enter(b->domain);
 	atomic_store(&b->broken, broken);
 	fw_kick(b);
+	sim_leave(b->domain);
 }
 
 void board_unplug(struct board *b)
@@ -429,7 +444,7 @@ uint64_t board_resident_bytes(struct board *b)
 	uint64_t bytes;
 
 	sim_enter(b->domain);
-	bytes = b->resident_bytes;
+	bytes = b->resident.bytes;
 	sim_leave(b->domain);
 	return bytes;
 }

@@ -52,6 +52,41 @@ struct psdma {
 	uint8_t data[256];	/* of one burst: 16 beats of 16 bytes */
 };
 
+/* One of the two sides of a resident step, at a time. */
+struct resident_side {
+	struct board *board;
+	struct smmu_run run;
+	struct dram_frame frame[SMMU_RUN_PAGES];
+	/* Pages that lie behind one another in memory are one part. */
+	struct resident_part {
+		uint8_t *mem;
+		uint32_t bytes;
+	} part[SMMU_RUN_PAGES];
+};
+
+/*
+ * Where requests of a queue pair to a region lead, found once. It holds as long as nothing is
+ * done on either board but this step itself.
+ */
+struct resident_way {
+	uint64_t changes[2];	/* of the two boards, when it was found; 0: never */
+	struct board *peer;
+	struct fw_landing landing;
+	uint32_t src;		/* fw_resident.src, .ctx */
+	uint8_t ctx;
+};
+#define RESIDENT_WAYS	16
+
+/* Of resident.c; the domain is held. */
+struct resident {
+	struct resident_way way[RESIDENT_WAYS];	/* by queue pair */
+	struct resident_side side[2];	/* 0: this board, 1: the other */
+	struct trace_write told;	/* what has gone last */
+	bool untold;			/* it is not in the trace yet */
+	uint64_t event;			/* else: its record there */
+	uint64_t bytes;			/* that were ever sent so */
+};
+
 struct board {
 	struct board_config cfg;
 	char name[32];
@@ -75,7 +110,8 @@ struct board {
 	struct causes causes;		/* trace */
 	bool timed;			/* steps take time (lockstep) */
 	uint8_t block_log2, cell_log2;
-	uint64_t resident_bytes;	/* sent by the resident step */
+	struct resident resident;
+	uint64_t changes;		/* board_changed() */
 	bool at_once;			/* who rings a doorbell runs the card */
 	bool stale;			/* there was an EV_STALE_ACCESS */
 	atomic_bool unplugged;		/* for good: board_unplug() */
@@ -87,6 +123,17 @@ uint64_t board_emit(void *board, unsigned int ev, const struct trace_at *at,
 		    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
 void board_receive(void *board, const struct wire_frame *f, uint64_t now_ns);
 
+/*
+ * The domain is held, and something is done with engine or firmware that is no resident step:
+ * what that has found (struct resident_way) is void. Every step of theirs, every access to
+ * their registers and every call for one of them says so; of doorbells, those that leave
+ * something to do.
+ */
+static inline void board_changed(struct board *b)
+{
+	b->changes++;
+}
+
 /* irq.c; the latter three as the parts' environments have them */
 void irq_set(struct board *b, enum irq_line line, bool level);
 void irq_smmu(void *board, bool level);
@@ -97,10 +144,11 @@ void irq_engine(void *board, unsigned int line, bool level);
 enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
 enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
 /* Report that the frame of a page changed hands while bytes of it moved. */
-void bus_stale(struct board *b, const struct smmu_access *a,
-	       const struct smmu_run_page *p);
-/* resident.c: fw_env.resident */
-uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *event);
+void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64_t tag);
+/* resident.c: fw_env.resident, fw_env.resident_tell */
+uint32_t board_resident(void *board, const struct fw_resident *r);
+uint64_t board_resident_tell(void *board, bool ends);
+void resident_make(struct board *b);
 /*
  * A master that translates by itself, and numbers its channels from 0: a burst to pa, whose
  * frame had this tag when the master learned of it.

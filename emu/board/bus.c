@@ -39,12 +39,11 @@ static void check_tag(struct board *b, const struct dma_burst *d)
 		stale_access(b, d, tag);
 }
 
-void bus_stale(struct board *b, const struct smmu_access *a,
-	       const struct smmu_run_page *p)
+void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64_t tag)
 {
-	struct dma_burst d = { .pa = p->pa, .xfer = a->xfer, .block = a->block };
+	struct dma_burst d = { .pa = pa, .xfer = a->xfer, .block = a->block };
 
-	d.port[PORT_TAG] = p->tag;
+	d.port[PORT_TAG] = tag;
 	d.port[PORT_WHO] = a->stream;
 	check_tag(b, &d);
 }
@@ -231,6 +230,7 @@ void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how)
 	struct board *b = board;
 
 	sim_enter(b->domain);
+	board_changed(b);
 	b->stalled[ticket].silent = how == SMMU_RAZWI;
 	if (ticket == BUS_CHANNEL_PSDMA)
 		psdma_resume(b, how == SMMU_FAULT);
@@ -311,6 +311,7 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 	if (b->at_once && write && is_doorbell(off))
 		return doorbell_access(b, off, size, *value);
 	sim_enter(b->domain);
+	board_changed(b);
 	note_cause(b, off, *value, write);
 	if (write)
 		err = is_engine(off) ?

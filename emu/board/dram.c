@@ -13,6 +13,8 @@
 #include "board/dram.h"
 #include "os/os.h"
 
+const uint64_t dram_no_tag;
+
 struct dram *dram_create(void)
 {
 	struct dram *d = calloc(1, sizeof(*d));
@@ -130,13 +132,9 @@ struct dram_bank *dram_bank(struct dram *d, int bank)
 
 enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 {
-	enum dram_status s = dram_injected(d, pa, len);
-	void *mem = dram_at(d, pa, len);
+	enum dram_status s = dram_get(d, pa, buf, len);
 
-	if (!mem || s == DRAM_DECERR)
-		return DRAM_DECERR;
-	memcpy(buf, mem, len);
-	if (len == DRAM_PAGE)
+	if (len == DRAM_PAGE && s != DRAM_DECERR)
 		NEXT_PAGE(d, pa, 0);
 	return s;
 }
@@ -144,15 +142,11 @@ enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
 			    uint32_t len)
 {
-	enum dram_status s = dram_injected(d, pa, len);
-	void *mem = dram_at(d, pa, len);
+	enum dram_status s = dram_put(d, pa, buf, len);
 
-	if (!mem || s == DRAM_DECERR)
-		return DRAM_DECERR;
-	memcpy(mem, buf, len);
-	if (len == DRAM_PAGE)
+	if (len == DRAM_PAGE && s != DRAM_DECERR)
 		NEXT_PAGE(d, pa, 1);
-	return DRAM_OK;		/* new data is not poisoned */
+	return s;
 }
 
 void dram_write64(struct dram *d, uint64_t pa, uint64_t v)
@@ -208,11 +202,11 @@ bool dram_used(struct dram *d, uint64_t pa)
 /* Nearly always it is known already: then the line stays with whoever has it. */
 void dram_use(struct dram *d, uint64_t pa)
 {
-	struct dram_bank *b = dram_bank_of(d, pa, 1);
+	const struct dram_bank *b = NULL;
+	struct dram_frame f;
 
-	if (b && b->used && !dram_used(d, pa))
-		__atomic_store_n(&b->used[(pa - b->base) / DRAM_PAGE], 1,
-				 __ATOMIC_RELAXED);
+	if (dram_frame_find(d, pa, &b, &f))
+		dram_frame_use(&f);
 }
 
 void dram_inject(struct dram *d, uint64_t pa, enum dram_status s)

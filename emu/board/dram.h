@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define DRAM_BASE 0x800000000ull /* DDR high of Zynq UltraScale+ (UG1085) */
 #define DRAM_BANK_STRIDE 0x100000000ull /* bank k begins at DRAM_BASE + k * stride */
@@ -103,6 +104,32 @@ static inline enum dram_status dram_injected(struct dram *d, uint64_t pa,
 	return DRAM_OK;
 }
 
+/* One access that no other is likely to follow. */
+static inline enum dram_status dram_get(struct dram *d, uint64_t pa, void *buf,
+					uint32_t len)
+{
+	enum dram_status s = dram_injected(d, pa, len);
+	void *mem = dram_at(d, pa, len);
+
+	if (!mem || s == DRAM_DECERR)
+		return DRAM_DECERR;
+	memcpy(buf, mem, len);
+	return s;
+}
+
+static inline enum dram_status dram_put(struct dram *d, uint64_t pa, const void *buf,
+					uint32_t len)
+{
+	enum dram_status s = dram_injected(d, pa, len);
+	void *mem = dram_at(d, pa, len);
+
+	if (!mem || s == DRAM_DECERR)
+		return DRAM_DECERR;
+	memcpy(mem, buf, len);
+	return DRAM_OK;		/* new data is not poisoned */
+}
+
+/* The same, and whole pages that follow are fetched ahead. */
 enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf,
 			   uint32_t len);
 enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
@@ -147,6 +174,52 @@ static inline uint64_t dram_tag(struct dram *d, uint64_t pa)
 	return b && b->tag ?
 		       __atomic_load_n(&b->tag[(pa - b->base) / DRAM_PAGE],
 				       __ATOMIC_ACQUIRE) : 0;
+}
+
+/* A frame that is looked up once for several accesses: one caller's, for a moment. */
+struct dram_frame {
+	uint8_t *mem;		/* of the byte that was asked for */
+	const uint64_t *tag;
+	uint8_t *used;		/* NULL: nobody asks for it */
+};
+
+/* Where there are no tags, all frames have this one. */
+extern const uint64_t dram_no_tag;
+
+static inline void dram_frame_in(const struct dram_bank *b, uint64_t pa, struct dram_frame *f)
+{
+	uint64_t off = pa - b->base;
+
+	f->mem = b->mem + off;
+	f->tag = b->tag ? &b->tag[off / DRAM_PAGE] : &dram_no_tag;
+	f->used = b->used ? &b->used[off / DRAM_PAGE] : NULL;
+}
+
+/*
+ * False: there is no memory at pa. *bank: where the caller found its last one, or NULL; the
+ * next is likely to be there too.
+ */
+static inline bool dram_frame_find(struct dram *d, uint64_t pa, const struct dram_bank **bank,
+				   struct dram_frame *f)
+{
+	if (!*bank || pa - (*bank)->base >= (*bank)->bytes)
+		*bank = dram_bank_of(d, pa, 1);
+	if (!*bank)
+		return false;
+	dram_frame_in(*bank, pa, f);
+	return true;
+}
+
+/* As dram_tag(), and as dram_use(). */
+static inline uint64_t dram_frame_tag(const struct dram_frame *f)
+{
+	return __atomic_load_n(f->tag, __ATOMIC_ACQUIRE);
+}
+
+static inline void dram_frame_use(const struct dram_frame *f)
+{
+	if (f->used && !__atomic_load_n(f->used, __ATOMIC_RELAXED))
+		__atomic_store_n(f->used, 1, __ATOMIC_RELAXED);
 }
 
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);

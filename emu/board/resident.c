@@ -10,245 +10,299 @@
  * 0 before anything has changed, and the block goes the long way, which records it event by
  * event. tests/unit/test_resident.c holds the two against each other.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "board/board_internal.h"
+#include "board/copy.h"
+#include "faultline/regs.h"
 
 #define PIECE	65536u		/* of SMMU_RUN_PAGES pages, wherever it begins */
 #define TURN	(1u << 18)	/* bytes of a step; then others have their turn */
 
-/* One of the two sides of a piece. */
-struct side {
-	struct board *board;
-	struct smmu_run run;
-	uint8_t *mem[SMMU_RUN_PAGES];
-};
-
 struct piece {
-	struct side side[2];
-	struct fw_resident r;	/* what is left, from this piece on */
-	uint32_t len;
+	struct resident_side *side;	/* two */
+	const struct fw_resident *r;
+	uint32_t at, len;	/* bytes of r before it, and its own */
+	uint32_t block;		/* its first */
+	bool begins;
 };
 
-static bool board_is_well(struct board *b, unsigned int channel)
+/* What is injected into it may change at any moment. */
+static bool board_is_well(struct board *b)
 {
 	return !atomic_load_explicit(&b->broken, memory_order_relaxed) &&
-	       !atomic_load_explicit(&b->dram->injections,
-				     memory_order_relaxed) &&
-	       !b->stalled[channel].silent;
+	       !atomic_load_explicit(&b->dram->injections, memory_order_relaxed);
 }
 
-static void side_begin(struct side *s, struct board *b, unsigned int channel,
-		       uint16_t stream, const struct fw_resident *r)
+/* What stays the same from one step to the next is written once. */
+void resident_make(struct board *b)
 {
-	s->board = b;
-	s->run.a.utlb = &b->utlb[channel];
+	struct resident *r = &b->resident;
+
+	r->side[0].run.a.utlb = &b->utlb[0];
+	r->side[0].board = b;
+	r->side[1].run.a.write = true;
+	b->changes = 1;
+	r->told.at.board = b->cfg.id;
+	r->told.page[0] = r->side[0].run.page;
+	r->told.page[1] = r->side[1].run.page;
+}
+
+static void side_begin(struct resident_side *s, uint16_t stream,
+		       const struct fw_resident *r)
+{
 	s->run.a.stream = stream;
-	s->run.a.write = channel == 1;
-	s->run.a.privileged = false;
 	s->run.a.cause = r->cause;
 	s->run.a.xfer = r->xfer;
 	s->run.a.block = r->block;
 }
 
 /*
- * What the TLB does not know will not be in the cache either: the first lines of the page come
- * from far memory while the others are looked for.
+ * The frame of the i-th page is there, and whose it was when the page was translated. An
+ * access with DRAM_TAG_ORPHAN is an event: the long way.
  */
-#define FETCH_BYTES	1024u
-
-static void page_fetch(const uint8_t *mem, bool write)
+static bool side_frame(struct resident_side *s, uint32_t i, const struct dram_bank **bank)
 {
-	unsigned int i;
+	struct dram_frame *f = &s->frame[i];
+	struct smmu_run *run = &s->run;
+	uint64_t tag;
 
-	for (i = 0; i < FETCH_BYTES; i += 64) {
-		if (write)
-			__builtin_prefetch(mem + i, 1);
-		else
-			__builtin_prefetch(mem + i, 0);
-	}
+	if (!dram_frame_find(s->board->dram, run->page[i].pa, bank, f))
+		return false;
+	tag = dram_frame_tag(f);
+	if (i < run->noted || run->how[i] < SMMU_RUN_PAGE)
+		return tag == run->tag[i];
+	run->tag[i] = tag;
+	return !(tag & DRAM_TAG_ORPHAN);
 }
 
-/* All pages of the side, and whose frames they were when they were translated. */
-static bool side_look(struct side *s, uint64_t va, uint32_t len)
+/* All pages of the side. */
+static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 {
+	struct resident_part *part = s->part - 1;
 	struct smmu_run *run = &s->run;
-	struct dram *d = s->board->dram;
-	uint32_t i;
+	const struct dram_bank *bank = NULL;
+	const uint8_t *next = NULL;
+	uint32_t i, bytes;
 
 	run->a.va = va;
 	if (!smmu_run_look(s->board->smmu, run, len))
 		return false;
 	for (i = 0; i < run->pages; i++) {
-		const struct dram_bank *bank = dram_bank_of(d, run->page[i].pa, 1);
-
-		/* An access with DRAM_TAG_ORPHAN is an event: the long way. */
-		if (!bank || dram_tag(d, run->page[i].pa) != run->page[i].tag)
+		if (!side_frame(s, i, &bank))
 			return false;
-		s->mem[i] = bank->mem + (run->page[i].pa - bank->base);
-		if (run->page[i].how == SMMU_RUN_WALK)
-			page_fetch(s->mem[i], run->a.write);
+		bytes = DRAM_PAGE - (run->page[i].pa & (DRAM_PAGE - 1));
+		if (s->frame[i].mem != next)
+			*++part = (struct resident_part){ s->frame[i].mem, bytes };
+		else
+			part->bytes += bytes;
+		next = s->frame[i].mem + bytes;
 	}
 	return true;
 }
 
-/* Bytes of the i-th page that are in the piece. */
-static uint32_t page_bytes(const struct smmu_run *run, uint32_t i, uint32_t len)
+/*
+ * The data; the last pages may be longer than what there is of them. Memory that the TLB does
+ * not know will not be in a cache either.
+ */
+static void piece_move(const struct piece *p)
 {
-	uint64_t first = i ? ((run->a.va >> 12) + i) << 12 : run->a.va;
-	uint32_t room = 4096 - (uint32_t)(first & 4095);
-	uint32_t rest = len - (uint32_t)(first - run->a.va);
+	struct resident_part *from = p->side[0].part, *to = p->side[1].part;
+	bool far = p->side[1].run.walks == p->side[1].run.pages;
+	uint32_t left = p->len, n;
 
-	return rest < room ? rest : room;
-}
-
-/* The data. Pages that lie behind one another in memory go together. */
-static void piece_move(struct piece *p)
-{
-	struct side *from = &p->side[0], *to = &p->side[1];
-	uint32_t left = p->len, f = 0, t = 0, n, fn = 0, tn = 0;
-	const uint8_t *src = NULL;
-	uint8_t *dst = NULL;
-
-	while (left) {
-		for (; !fn || (f < from->run.pages && src + fn == from->mem[f]); f++) {
-			src = fn ? src : from->mem[f];
-			fn += page_bytes(&from->run, f, p->len);
-		}
-		for (; !tn || (t < to->run.pages && dst + tn == to->mem[t]); t++) {
-			dst = tn ? dst : to->mem[t];
-			tn += page_bytes(&to->run, t, p->len);
-		}
-		n = fn < tn ? fn : tn;
-		memcpy(dst, src, n);
-		src += n;
-		dst += n;
-		fn -= n;
-		tn -= n;
+	for (;;) {
+		n = from->bytes < to->bytes ? from->bytes : to->bytes;
+		n = n < left ? n : left;
+		if (far && n >= COPY_FAR_BYTES)
+			copy_far(to->mem, from->mem, n);
+		else
+			memcpy(to->mem, from->mem, n);
 		left -= n;
+		if (!left)
+			return;
+		from->mem += n;
+		from->bytes -= n;
+		from += !from->bytes;
+		to->mem += n;
+		to->bytes -= n;
+		to += !to->bytes;
 	}
 }
 
 /* As the long way does: report a frame that changed hands while its data moved. */
-static void side_end(struct side *s)
+static void side_end(struct resident_side *s)
 {
-	struct dram *d = s->board->dram;
+	const struct smmu_run *r = &s->run;
 	uint32_t i;
 
-	for (i = 0; i < s->run.pages; i++) {
-		const struct smmu_run_page *p = &s->run.page[i];
+	for (i = 0; i < r->pages; i++) {
+		const struct dram_frame *f = &s->frame[i];
 
-		if ((dram_tag(d, p->pa) & ~DRAM_TAG_ORPHAN) != p->tag)
-			bus_stale(s->board, &s->run.a, p);
-		dram_use(d, p->pa);
+		if ((dram_frame_tag(f) & ~DRAM_TAG_ORPHAN) != r->tag[i])
+			bus_stale(s->board, &r->a, r->page[i].pa, r->tag[i]);
+		dram_frame_use(f);
 	}
 }
 
 /* Pages in which a block ends and the next begins: each of them is accessed twice. */
 static uint32_t pages_again(const struct piece *p, uint64_t va)
 {
-	return va % 4096 ? (p->len - 1) >> p->side[0].board->block_log2 : 0;
+	return va % DRAM_PAGE ? (p->len - 1) >> p->side[0].board->block_log2 : 0;
 }
 
 /* Look at both sides, and take them. False: nothing has changed, or has but TLBs. */
 static bool piece_begin(struct piece *p)
 {
-	struct side *s = p->side;
+	struct resident_side *s = p->side;
 
-	return side_look(&s[0], p->r.lva, p->len) &&
-	       side_look(&s[1], p->r.rva, p->len) &&
+	return side_look(&s[0], p->r->lva + p->at, p->len) &&
+	       side_look(&s[1], p->r->rva + p->at, p->len) &&
 	       smmu_run_take(s[0].board->smmu, &s[0].run,
-			     pages_again(p, p->r.lva)) &&
+			     pages_again(p, s[0].run.a.va)) &&
 	       smmu_run_take(s[1].board->smmu, &s[1].run,
-			     pages_again(p, p->r.rva));
+			     pages_again(p, s[1].run.a.va));
 }
 
-static uint64_t piece_tell(struct piece *p, const struct engine_went *w)
+/* What there is to tell of the piece, but for the end of the request. */
+static void piece_note(const struct piece *p, const struct engine_went *w,
+		       struct trace_write *t)
 {
 	const struct board *b = p->side[0].board;
-	const struct fw_resident *r = &p->r;
-	struct trace_write t;
-	uint32_t side, i;
+	const struct fw_resident *r = p->r;
+	unsigned int side;
 
-	t.at = (struct trace_at){ .board = b->cfg.id, .xfer = r->xfer,
-				  .block = r->block, .cause = r->cause };
-	t.len = p->len;
-	t.qpn = r->qpn;
-	t.peer = r->node;
-	t.ctx = r->ctx;
-	t.rxc = w->rxc;
-	t.cell_log2 = b->cell_log2;
-	t.block_log2 = b->block_log2;
+	t->at.xfer = r->xfer;
+	t->at.block = p->block;
+	t->at.cause = p->side[0].run.a.cause;
+	t->len = p->len;
+	t->qpn = r->qpn;
+	t->peer = r->node;
+	t->ctx = r->ctx;
+	t->rxc = w->rxc;
+	t->cell_log2 = b->cell_log2;
+	t->block_log2 = b->block_log2;
+	t->begins = p->begins;
+	t->index = r->index;
+	t->sender = r->src & NIC_CTX_SRC_QPN_MASK;
+	t->bytes = r->bytes;
+	t->walks = p->side[0].run.walks || p->side[1].run.walks;
 	for (side = 0; side < 2; side++) {
 		const struct smmu_run *run = &p->side[side].run;
 
-		t.va[side] = run->a.va;
-		t.bank[side] = run->bank;
-		t.pages[side] = run->pages;
-		for (i = 0; i < run->pages; i++) {
-			t.page[side][i].pa = run->page[i].pa;
-			t.page[side][i].walk = run->page[i].walk;
-		}
+		t->va[side] = run->a.va;
+		t->bank[side] = run->bank;
+		t->pages[side] = run->pages;
 	}
-	return trace_emit_write(b->cfg.trace, &t);
 }
 
-/* It has gone: what that leaves behind. On to what is left. Returns its record. */
-static uint64_t piece_end(struct piece *p)
+uint64_t board_resident_tell(void *board, bool ends)
+{
+	struct board *b = board;
+	struct resident *r = &b->resident;
+	struct trace_write *t = &r->told;
+
+	assert(r->untold || !ends);
+	if (r->untold) {
+		r->untold = false;
+		t->ends = ends;
+		r->event = cause_emit_write(&b->causes, t);
+		engine_resident_caused(b->engine, t->ctx, r->event);
+	}
+	return ends ? t->last : r->event;
+}
+
+/* It has gone: what that leaves behind. On to what is left. */
+static void piece_end(struct piece *p, const struct fw_landing *l)
 {
 	struct board *from = p->side[0].board, *to = p->side[1].board;
-	struct engine_went w = { .bytes = p->len, .ctx = p->r.ctx };
-	uint64_t event;
+	struct engine_went w = { .bytes = p->len, .ctx = p->r->ctx };
 
 	engine_resident_went(from->engine, to->engine, &w);
-	fw_resident_landed(to->fw, from->cfg.id, &p->r, p->len, w.gen);
-	fabric_passed(from->port, p->r.node, w.cells, p->len, w.blocks);
-	from->resident_bytes += p->len;
-	event = piece_tell(p, &w);
-	engine_resident_caused(from->engine, p->r.ctx, event);
-	p->r.block += w.blocks;
-	p->r.lva += p->len;
-	p->r.rva += p->len;
-	p->r.len -= p->len;
-	return event;
+	fw_landing_done(to->fw, l, p->r, p->block, p->len, w.gen);
+	fabric_passed(from->port, p->r->node, w.cells, p->len, w.blocks);
+	from->resident.bytes += p->len;
+	piece_note(p, &w, &from->resident.told);
+	from->resident.untold = true;
+	p->begins = false;
+	p->block += w.blocks;
+	p->at += p->len;
 }
 
-static uint32_t resident_move(struct board *b, struct board *peer, uint16_t stream,
-			      const struct fw_resident *r, uint64_t *event)
+static uint32_t resident_move(struct board *b, const struct resident_way *way,
+			      const struct fw_resident *r)
 {
-	uint32_t done;
-	struct piece p;
+	struct piece p = { .side = b->resident.side, .r = r, .block = r->block,
+			   .begins = r->begins };
+	uint32_t left;
 
-	p.r = *r;
-	side_begin(&p.side[0], b, 0, r->stream, r);
-	side_begin(&p.side[1], peer, 1, stream, r);
-	for (done = 0; p.r.len && done < TURN; done += p.len) {
-		p.len = p.r.len < PIECE ? p.r.len : PIECE;
+	p.side[1].board = way->peer;
+	p.side[1].run.a.utlb = &way->peer->utlb[1];
+	side_begin(&p.side[0], r->stream, r);
+	side_begin(&p.side[1], way->landing.stream, r);
+	for (; p.at < r->len && p.at < TURN;) {
+		left = r->len - p.at;
+		p.len = left < PIECE ? left : PIECE;
+		/* Before the sides are of other pages, what was noted of them is told. */
+		if (p.at)
+			p.side[0].run.a.cause = board_resident_tell(b, false);
 		if (!piece_begin(&p))
 			break;
 		piece_move(&p);
 		side_end(&p.side[0]);
 		side_end(&p.side[1]);
-		*event = piece_end(&p);
+		piece_end(&p, &way->landing);
 	}
-	return done;
+	return p.at;
 }
 
-uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *event)
+/* The other board, if it is in this process and nothing is injected on the way there. */
+static struct board *way_peer(struct board *b, const struct resident_way *way,
+			      const struct fw_resident *r)
+{
+	if (way->changes[0] != b->changes || way->src != r->src)
+		return fabric_neighbour(b->port, r->node, board_receive);
+	return fabric_is_clear(b->port, r->node) ? way->peer : NULL;
+}
+
+/*
+ * Both boards are held: where requests of r's queue pair lead. False: the long way. What is
+ * not looked at anew changes with board_changed() alone.
+ */
+static bool way_find(struct resident_way *way, struct board *b, struct board *peer,
+		     const struct fw_resident *r)
+{
+	if (way->changes[0] == b->changes && way->changes[1] == peer->changes &&
+	    way->peer == peer && way->src == r->src && way->ctx == r->ctx &&
+	    way->landing.key == r->rkey)
+		return true;
+	way->changes[0] = 0;
+	if (b->stalled[0].silent || peer->stalled[1].silent ||
+	    !engine_resident_may(b->engine, peer->engine, r->ctx) ||
+	    !fw_landing_find(peer->fw, b->cfg.id, r, &way->landing))
+		return false;
+	way->changes[0] = b->changes;
+	way->changes[1] = peer->changes;
+	way->peer = peer;
+	way->src = r->src;
+	way->ctx = r->ctx;
+	return true;
+}
+
+uint32_t board_resident(void *board, const struct fw_resident *r)
 {
 	struct board *b = board, *peer;
-	uint16_t stream;
+	struct resident_way *way = &b->resident.way[r->src % RESIDENT_WAYS];
 	uint32_t done = 0;
 
-	peer = fabric_neighbour(b->port, r->node, board_receive);
-	if (!peer || peer == b || !board_is_well(b, 0) ||
-	    !sim_try_enter(peer->domain))
+	peer = way_peer(b, way, r);
+	if (!peer || peer == b || !board_is_well(b) || !sim_try_enter(peer->domain))
 		return 0;
 	/* The way back is looked at by who holds the board there. */
-	if (board_is_well(peer, 1) && fabric_is_clear(peer->port, b->cfg.id) &&
-	    engine_resident_may(b->engine, peer->engine, r->ctx) &&
-	    fw_resident_may(peer->fw, b->cfg.id, r, &stream))
-		done = resident_move(b, peer, stream, r, event);
+	if (board_is_well(peer) && fabric_is_clear(peer->port, b->cfg.id) &&
+	    way_find(way, b, peer, r) && fw_landing_may(peer->fw, &way->landing, r))
+		done = resident_move(b, way, r);
 	sim_try_leave(peer->domain);
 	return done;
 }

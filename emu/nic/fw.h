@@ -75,8 +75,11 @@ enum fw_cost {
 struct fw_resident {
 	uint64_t lva, rva, cause;
 	uint32_t len, rkey, qpn, ref, src, xfer, block;
+	uint32_t bytes;		/* of the whole request */
+	uint16_t index;		/* its */
 	uint16_t stream;
 	uint8_t node, ctx;
+	bool begins;		/* it is not in the trace yet, and so has no cause here */
 };
 
 struct fw_env {
@@ -103,10 +106,15 @@ struct fw_env {
 	/*
 	 * The resident step: bytes from the front of r, in whole blocks or to its end, that
 	 * are at the peer now, both sides as if engine and firmware had brought them there;
-	 * 0: none, and nothing has changed. *event: the record of it. NULL: there is none.
+	 * 0: none, and nothing has changed. NULL: there is none.
 	 */
-	uint32_t (*resident)(void *ctx, const struct fw_resident *r,
-			     uint64_t *event);
+	uint32_t (*resident)(void *ctx, const struct fw_resident *r);
+	/*
+	 * They come into the trace, before anything else does. ends: with FW_COMPLETE of
+	 * the request, which has ended well. Returns the last event of the request, or
+	 * FW_COMPLETE.
+	 */
+	uint64_t (*resident_tell)(void *ctx, bool ends);
 	/* A doorbell need not wait for fw_step() when the resident step is all it takes. */
 	bool at_once;
 	void (*irq)(void *ctx, unsigned int line, bool level);
@@ -224,14 +232,28 @@ void fw_stats(const struct fw *fw, struct fw_stats *st);
 bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx);
 
 /*
- * The responder's half of a resident step. May node's firmware write all of r here, now?
- * The stream is that of the process it is for.
+ * The responder's half of a resident step: what the firmware knows of requests from one
+ * queue pair to one region. It holds as long as nothing is called for this firmware but what
+ * follows here.
  */
-bool fw_resident_may(const struct fw *fw, uint8_t node,
-		     const struct fw_resident *r, uint16_t *stream);
-/* So many bytes have landed; gen: of the last block, in the engine. */
-void fw_resident_landed(struct fw *fw, uint8_t node, const struct fw_resident *r,
-			uint32_t bytes, uint16_t gen);
+struct fw_landing {
+	struct fw_qp *qp;
+	const struct fw_mr *mr;
+	struct fw_peer *peer;
+	uint32_t key;		/* of the region */
+	uint16_t place;		/* of the queue pair */
+	uint16_t stream;	/* of its process */
+};
+
+/* May node's firmware write to the region of r? Else false, and l means nothing. */
+bool fw_landing_find(struct fw *fw, uint8_t node, const struct fw_resident *r,
+		     struct fw_landing *l);
+/* May it write all of r, now? */
+bool fw_landing_may(const struct fw *fw, const struct fw_landing *l,
+		    const struct fw_resident *r);
+/* So many bytes have landed, in blocks from that one on; gen: of the last, in the engine. */
+void fw_landing_done(struct fw *fw, const struct fw_landing *l, const struct fw_resident *r,
+		     uint32_t block, uint32_t bytes, uint16_t gen);
 
 /* Nothing is in flight and no queue has work that could be started. */
 bool fw_idle(const struct fw *fw);

@@ -118,6 +118,8 @@ void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, struct fw_at at,
 	if (q->broken)
 		return;
 	if (q->prod - q->cons == 1ull << q->size_log2 || cq_write(fw, q, e)) {
+		if (fw->untold)
+			fw_resident_tell(fw, false);
 		cq_break(fw, n);
 		return;
 	}
@@ -126,8 +128,9 @@ void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, struct fw_at at,
 	fw->stats.completions++;
 	if (e->status)
 		fw->stats.errors++;
-	q->cause = fw_trace(fw, FW_TRACE_FW_COMPLETE, at, e->qpn, e->status,
-			    e->length, e->index);
+	q->cause = fw->untold ? fw_resident_tell(fw, true) :
+		   fw_trace(fw, FW_TRACE_FW_COMPLETE, at, e->qpn, e->status, e->length,
+			    e->index);
 	solicited |= e->status != FL_ST_OK;
 	if (solicited)
 		q->solicited = q->prod;

@@ -72,6 +72,12 @@ struct fw_range {
 	uint64_t va, bytes;
 };
 
+/* Written so that no sum can wrap, whatever a peer sends. */
+static inline bool fw_mr_has(const struct fw_mr *m, uint64_t va, uint64_t bytes)
+{
+	return va >= m->va && bytes <= m->bytes && va - m->va <= m->bytes - bytes;
+}
+
 enum fw_mr_answer { FW_MR_OK, FW_MR_KEY, FW_MR_RANGE, FW_MR_RIGHTS };
 
 /* May this range be used so? The region's number goes to *mr (may be NULL). */
@@ -108,7 +114,10 @@ void fw_cq_close_slot(struct fw *fw, uint32_t slot);
 
 /* ---- fw_qp.c ---- */
 
-uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place);
+static inline uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place)
+{
+	return place | (uint32_t)q->uses << FW_QP_PLACE_BITS;
+}
 
 uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
 uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c);
@@ -137,8 +146,16 @@ static inline bool fw_qp_due(const struct fw *fw)
 }
 /* Copy the next request. */
 void fw_qp_fetch(struct fw *fw, uint16_t n);
+/* The same where the engine carries it. False: it is good, and not in the trace yet. */
+bool fw_qp_fetch_untold(struct fw *fw, uint16_t n);
+/* It comes into the trace. */
+void fw_qp_fetch_tell(struct fw *fw, uint16_t n, struct fw_wr *wr);
 /* There is one, and room for it; and no other comes before. */
-bool fw_qp_may_fetch(const struct fw_qp *q);
+static inline bool fw_qp_may_fetch(const struct fw_qp *q)
+{
+	return q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS &&
+	       !q->stuck && q->state != FW_QP_SQD;
+}
 /* It is due: copy one request or write completions, of one queue pair. */
 void fw_qp_step(struct fw *fw);
 /* Put a queue pair where it belongs in the sets. After every change. */
@@ -233,9 +250,16 @@ void fw_request_complete(struct fw *fw, uint16_t n);
 /* Must the next request wait for earlier ones? */
 bool fw_request_fenced(const struct fw_qp *q);
 /* CTX.REF of request `wr`, as it is now. */
-uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr);
+static inline uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr)
+{
+	return (wr & 0xFFFFFF) << 8 | (wr - q->wr_head);
+}
+
 /* CTX.SRC of a queue pair's blocks. */
-uint32_t fw_request_src(const struct fw_qp *q, uint16_t n);
+static inline uint32_t fw_request_src(const struct fw_qp *q, uint16_t n)
+{
+	return fw_qp_number(q, n) | (q->relaxed ? NIC_CTX_SRC_RELAXED : 0);
+}
 
 /*
  * The oldest request has ended, and its completion may be written. What is said to have
@@ -254,6 +278,15 @@ static inline bool fw_request_due(const struct fw_qp *q)
 bool fw_resident_issue(struct fw *fw, uint16_t n);
 /* A doorbell rang: requests that need nothing else. */
 void fw_resident_serve(struct fw *fw, uint16_t n);
+/*
+ * Before anything else is recorded: what has gone by the resident step, ends: with the
+ * request's completion. Returns the record.
+ */
+static inline uint64_t fw_resident_tell(struct fw *fw, bool ends)
+{
+	fw->untold = false;
+	return fw->env.resident_tell(fw->env.ctx, ends);
+}
 
 /* ---- fw_halt.c ---- */
 
@@ -291,8 +324,11 @@ enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,
 			     const struct fw_turn *t);
 /* The sender says that nothing before this request comes any more. */
 void fw_order_cut(struct fw *fw, uint16_t qp, uint32_t number);
-/* A block has landed. True: its request is over, the next one's turn has come. */
-bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t);
+/*
+ * So many blocks of a request have landed, of which t is the last. True: it is over, the next
+ * one's turn has come.
+ */
+bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t, uint32_t blocks);
 
 /* ---- fw_responder.c ---- */
 

@@ -37,9 +37,7 @@ enum fw_mr_answer fw_mr_check(const struct fw *fw, const struct fw_range *r,
 
 	if (!m || m->pd != r->pd)
 		return FW_MR_KEY;
-	/* Written so that no sum can wrap, whatever a peer sends. */
-	if (r->va < m->va || r->bytes > m->bytes ||
-	    r->va - m->va > m->bytes - r->bytes)
+	if (!fw_mr_has(m, r->va, r->bytes))
 		return FW_MR_RANGE;
 	if (r->right & ~m->rights)
 		return FW_MR_RIGHTS;

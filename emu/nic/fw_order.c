@@ -101,13 +101,13 @@ void fw_order_cut(struct fw *fw, uint16_t qp, uint32_t number)
 	o->known = true;
 }
 
-bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t)
+bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t, uint32_t blocks)
 {
 	struct fw_order *o = &fw->qp[qp].order;
 
 	if (t->relaxed || fw_order_now(fw, qp, t) != FW_TURN_NOW)
 		return false;
-	o->landed++;
+	o->landed += blocks;
 	if (t->last)
 		o->blocks = t->block;
 	if (!o->blocks || o->landed < o->blocks)

@@ -10,11 +10,6 @@
  */
 #include "nic/fw_internal.h"
 
-uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place)
-{
-	return place | (uint32_t)q->uses << FW_QP_PLACE_BITS;
-}
-
 struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot)
 {
 	uint32_t place = FW_QP_PLACE(n);
@@ -115,12 +110,6 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
-bool fw_qp_may_fetch(const struct fw_qp *q)
-{
-	return q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS &&
-	       !q->stuck && q->state != FW_QP_SQD;
-}
-
 /* InfiniBand 10.3.1.6: what had begun in SQD has ended. */
 static void qp_look_drained(struct fw *fw, uint16_t n)
 {
@@ -134,7 +123,17 @@ static void qp_look_drained(struct fw *fw, uint16_t n)
 	q->drained = drained;
 }
 
-void fw_qp_update(struct fw *fw, uint16_t n)
+/* Nothing is asked of it, and so it says in all the sets. */
+static bool qp_rests(const struct fw *fw, const struct fw_qp *q, uint16_t n)
+{
+	uint32_t w = n / 32, in = fw->attention.word[w] | fw->active.word[w] |
+				  fw->send.word[w] | fw->slot[q->slot].held.word[w];
+
+	return q->state == FW_QP_CONNECTED && q->wr_head == q->wr_tail &&
+	       q->head == q->tail && !q->doomed && !q->drained && !(in >> n % 32 & 1);
+}
+
+static void qp_sets(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t held = q->wr_tail - q->wr_head;
@@ -166,6 +165,12 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 		    fw_halt_due(q) ||
 			    (q->wr_issue != q->wr_tail &&
 			     !fw_request_fenced(q) && fw_sched_may(fw, q)));
+}
+
+void fw_qp_update(struct fw *fw, uint16_t n)
+{
+	if (!qp_rests(fw, &fw->qp[n], n))
+		qp_sets(fw, n);
 }
 
 void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
@@ -276,16 +281,21 @@ static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 	return FL_ST_OK;
 }
 
+void fw_qp_fetch_tell(struct fw *fw, uint16_t n, struct fw_wr *wr)
+{
+	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE, (struct fw_at){ .xfer = wr->xfer },
+			     fw_qp_number(&fw->qp[n], n), wr->opcode, wr->lva,
+			     wr->length);
+}
+
 /* Copy the next entry into the ring. */
-static void wqe_fetch(struct fw *fw, uint16_t n)
+bool fw_qp_fetch_untold(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	struct fw_wr *wr = fw_wr_at(q, q->wr_tail);
 	uint32_t place = q->head & ((1u << q->size_log2) - 1);
-	uint32_t number = fw_qp_number(q, n);
 	uint64_t pa = q->sq_pa + sizeof(struct fl_wqe) * (uint64_t)place;
-	struct fl_wqe w = { 0 };
-	struct fw_at at;
+	struct fl_wqe w;
 	int error;
 
 	error = fw->env.mem_read(fw->env.ctx, pa, &w, sizeof(w));
@@ -309,26 +319,25 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 		wr->status = FL_ST_BUS_ERROR;
 	else
 		wr->status = wqe_check(fw, q, &w, wr);
-	at = (struct fw_at){ .xfer = w.xfer };
-	if (!wr->status) {
-		wr->cause = fw_trace(fw, FW_TRACE_FW_WQE, at, number, w.opcode,
-				     w.local_va, w.length);
-		return;
-	}
-	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, at, number, wr->status,
-			     wr->index, 0);
+	if (!wr->status)
+		return false;
+	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, (struct fw_at){ .xfer = w.xfer },
+			     fw_qp_number(q, n), wr->status, wr->index, 0);
 	if (q->state != FW_QP_INIT && q->state != FW_QP_CONNECTED)
-		return;
+		return true;
 	fw->stats.bad_wqes++;
 	fw_request_fail(fw, n, q->wr_tail - 1, wr->status);
+	return true;
 }
 
 void fw_qp_fetch(struct fw *fw, uint16_t n)
 {
-	if (fw->qp[n].unit)
+	struct fw_qp *q = &fw->qp[n];
+
+	if (q->unit)
 		fw_work_fetch(fw, n);
-	else
-		wqe_fetch(fw, n);
+	else if (!fw_qp_fetch_untold(fw, n))
+		fw_qp_fetch_tell(fw, n, fw_wr_at(q, q->wr_tail - 1));
 }
 
 void fw_qp_step(struct fw *fw)

@@ -180,10 +180,10 @@ static int reg_write(struct fw *fw, uint32_t off, unsigned int size,
 		return base_write(fw, value);
 	if (size != 4 || value >> 32)
 		return -FW_EINVAL;
-	if (off >= NIC_FW_BASE && reg < 0x1000)
-		return mailbox_write(fw, reg, (uint32_t)value);
-	if (off >= NIC_DB_BASE(0) && db < NIC_DB_STRIDE * NIC_DB_COUNT)
+	if (db < NIC_DB_STRIDE * NIC_DB_COUNT)
 		return doorbell_write(fw, db, (uint32_t)value);
+	if (reg < 0x1000)
+		return mailbox_write(fw, reg, (uint32_t)value);
 	return -FW_EINVAL;
 }
 

@@ -8,16 +8,6 @@
  */
 #include "nic/fw_internal.h"
 
-uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr)
-{
-	return (wr & 0xFFFFFF) << 8 | (wr - q->wr_head);
-}
-
-uint32_t fw_request_src(const struct fw_qp *q, uint16_t n)
-{
-	return fw_qp_number(q, n) | (q->relaxed ? NIC_CTX_SRC_RELAXED : 0);
-}
-
 /*
  * A WRITE behind a READ waits for its end: so it can send what the READ brought,
  * and the READ cannot see it, however often it is asked for.
@@ -161,6 +151,8 @@ static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
 	}
 	if (wanted)
 		fw_cq_push(fw, q->cq, &e, at, false);
+	else if (fw->untold)
+		fw_resident_tell(fw, false);
 }
 
 void fw_request_complete(struct fw *fw, uint16_t n)

@@ -487,7 +487,7 @@ void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial)
 	if (e->there && e->node == r->node && e->word == r->word >> 8)
 		e->there = false;
 	fw->peer[r->node][r->word >> 24 & (FW_CTXS - 1)].accepted = 0;
-	if (fw_order_landed(fw, r->qp, &r->turn))
+	if (fw_order_landed(fw, r->qp, &r->turn, 1))
 		rx_release(fw, r->qp);
 }
 
@@ -555,7 +555,7 @@ void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status)
 
 	switch (status) {
 	case FL_ST_OK:
-		if (fw_order_landed(fw, qp, &fw->job[c->job].turn))
+		if (fw_order_landed(fw, qp, &fw->job[c->job].turn, 1))
 			rx_release(fw, qp);
 		job_free(fw, c->job);
 		return;

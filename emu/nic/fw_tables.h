@@ -332,6 +332,7 @@ struct fw {
 	struct fw_env env;
 	struct fw_stats stats;
 	bool event_line;	/* the engine has notes */
+	bool untold;		/* fw_env.resident_tell is due */
 	uint64_t now_ns;	/* of this step */
 	uint32_t *costs;	/* of this step, or else: */
 	uint32_t late[FW_COSTS];	/* what the next step pays for packet units */

@@ -11,19 +11,25 @@ static uint64_t run_va(const struct smmu_run *r, uint32_t i)
 	return i ? ((r->a.va >> 12) + i) << 12 : r->a.va;
 }
 
-static bool look_noted(struct smmu_run *r, uint32_t i, uint64_t va)
+/* The pages at the front that the port's own cache has; without the lock. */
+static void look_noted(struct smmu_run *r)
 {
-	const struct smmu_utlb_page *m = smmu_utlb_slot(&r->a, va);
-	struct smmu_run_page *p = &r->page[i];
+	const uint32_t who = smmu_utlb_who(&r->a);
+	uint64_t va = r->a.va;
+	uint32_t i;
 
-	if (!smmu_utlb_knows(m, &r->a, va, r->changes))
-		return false;
-	p->pa = m->pa | (va & 0xfff);
-	p->tag = m->tag;
-	p->walk = NULL;
-	p->how = SMMU_RUN_NOTED;
-	r->bank = m->bank;
-	return true;
+	for (i = 0; i < r->pages; i++) {
+		const struct smmu_utlb_page *m = smmu_utlb_slot(&r->a, va);
+
+		if (!smmu_utlb_knows(m, who, va, r->changes))
+			break;
+		r->page[i].pa = m->pa | (va & 0xfff);
+		r->page[i].walk = NULL;
+		r->tag[i] = m->tag;
+		r->bank = m->bank;
+		va = (va | 0xfff) + 1;
+	}
+	r->noted = i;
 }
 
 /* Lock held. Where the stream leads, if that is a bank where all goes its usual way. */
@@ -42,38 +48,80 @@ static const struct smmu_route *look_route(struct smmu *s,
 	return route;
 }
 
-static bool look_page(struct smmu *s, struct smmu_run *r, uint32_t i,
-		      const struct smmu_route *route)
+/* Lock held. The first page of a last table, or a block. */
+static bool look_walk(struct smmu *s, struct smmu_run *r, uint32_t i, uint32_t need)
 {
-	const struct smmu_bank *b = &s->bank[route->bank];
-	struct smmu_run_page *p = &r->page[i];
-	uint64_t va = run_va(r, i), inside;
-	const struct smmu_tlb_entry *e;
+	const struct smmu_access a = { .va = run_va(r, i) };
 	struct smmu_walk *w = &s->run_walk[i];
-	struct smmu_access a = { .va = va };
-	uint32_t need = smmu_rights(&r->a, route);
+	uint64_t reads = s->stats.walk_reads, inside;
 
-	r->bank = route->bank;
-	p->walk = NULL;
-	e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
-	if (e) {
-		inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
-		p->how = SMMU_RUN_HIT;
-		p->pa = e->pa | (va & inside);
-		p->tag = e->tag;
-		return e->perm & need;
-	}
-	smmu_walk(s, route->bank, &a, w);
-	s->stats.walk_reads -= w->reads;	/* it has only been looked */
-	p->how = SMMU_RUN_WALK;
-	p->pa = w->pa;
+	smmu_walk(s, r->bank, &a, w);
+	s->stats.walk_reads = reads;	/* it has only been looked */
+	r->page[i].pa = w->pa;
+	r->how[i] = w->level == 3 ? SMMU_RUN_PAGE : SMMU_RUN_BLOCK;
 	inside = (UINT64_C(1) << smmu_level_shift(w->level)) - 1;
-	p->tag = s->env.frame_tag(s->env.ctx, w->pa & ~inside);
+	if (r->how[i] == SMMU_RUN_BLOCK)
+		r->tag[i] = s->env.frame_tag(s->env.ctx, w->pa & ~inside);
 	return !w->fault && w->perm & need;
 }
 
-/* Pages from the i-th on, with the lock. */
-static bool look_rest(struct smmu *s, struct smmu_run *r, uint32_t i)
+static bool look_hit(struct smmu_run *r, uint32_t i, const struct smmu_tlb_entry *e,
+		     uint32_t need)
+{
+	uint64_t inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
+
+	r->how[i] = SMMU_RUN_HIT;
+	r->page[i].pa = e->pa | (run_va(r, i) & inside);
+	r->tag[i] = e->tag;
+	return e->perm & need;
+}
+
+/*
+ * Does the walk for the i-th page differ from the one of page `first`, which the page before
+ * it had as well, by its last descriptor alone?
+ */
+static bool look_is_next(const struct smmu *s, const struct smmu_run *r, uint32_t i,
+			 uint32_t first)
+{
+	if (i == r->noted || r->how[i - 1] < SMMU_RUN_PAGE || !(run_va(r, i) >> 12 & 0x1ff))
+		return false;
+	/* The walk before may have brought its table into the walk cache. */
+	return !s->walk_cache.entries ||
+	       (s->run_walk[first].cached && s->run_walk[first].first == 3);
+}
+
+/* Lock held. The pages that were not noted. */
+static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
+{
+	const struct smmu_bank *b = &s->bank[r->bank];
+	const struct smmu_tlb_entry *e;
+	uint32_t i, first = 0;
+	bool found = true;
+
+	for (i = r->noted; found && i < r->pages; i++) {
+		uint64_t va = run_va(r, i);
+
+		r->page[i].walk = NULL;
+		e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
+		if (e) {
+			found = look_hit(r, i, e, need);
+		} else if (look_is_next(s, r, i, first)) {
+			struct smmu_walk *w = &s->run_walk[i];
+
+			r->how[i] = SMMU_RUN_NEXT;
+			found = smmu_walk_page(s, r->bank, &s->run_walk[first], va, w) &&
+				w->perm & need;
+			r->page[i].pa = w->pa;
+		} else {
+			first = i;
+			found = look_walk(s, r, i, need);
+		}
+	}
+	return found;
+}
+
+/* Pages that were not noted, with the lock. */
+static bool look_rest(struct smmu *s, struct smmu_run *r)
 {
 	const struct smmu_route *route;
 	bool all = false;
@@ -81,10 +129,10 @@ static bool look_rest(struct smmu *s, struct smmu_run *r, uint32_t i)
 	smmu_enter(s);
 	route = look_route(s, &r->a);
 	/* What was found without the lock must be of the same moment. */
-	if (route && (!i || r->changes == smmu_changes(s))) {
+	if (route && (!r->noted || r->changes == smmu_changes(s))) {
 		r->changes = smmu_changes(s);
-		for (all = true; all && i < r->pages; i++)
-			all = look_page(s, r, i, route);
+		r->bank = route->bank;
+		all = look_pages(s, r, smmu_rights(&r->a, route));
 	}
 	smmu_leave(s);
 	return all;
@@ -92,20 +140,14 @@ static bool look_rest(struct smmu *s, struct smmu_run *r, uint32_t i)
 
 bool smmu_run_look(struct smmu *s, struct smmu_run *r, uint32_t len)
 {
-	uint32_t i;
-
 	r->pages = (uint32_t)(((r->a.va & 0xfff) + len + 0xfff) >> 12);
 	r->changes = smmu_changes(s);
-	for (i = 0; i < r->pages; i++)
-		if (!look_noted(r, i, run_va(r, i)))
-			return look_rest(s, r, i);
-	return true;
+	look_noted(r);
+	return r->noted == r->pages || look_rest(s, r);
 }
 
-static const struct trace_walk *walk_told(struct smmu *s, uint32_t i)
+static void walk_told(const struct smmu_walk *w, struct trace_walk *t)
 {
-	const struct smmu_walk *w = &s->run_walk[i];
-	struct trace_walk *t = &s->run_told[i];
 	uint32_t level;
 
 	t->table = w->seen[w->first].table;
@@ -114,59 +156,66 @@ static const struct trace_walk *walk_told(struct smmu *s, uint32_t i)
 	t->cached = w->cached;
 	for (level = 0; level < w->reads; level++)
 		t->desc[level] = w->seen[w->first + level].desc;
-	return t;
 }
 
-/* Lock held. A page that was not noted: as smmu_translate() would leave it behind. */
-static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i)
-{
-	struct smmu_run_page *p = &r->page[i];
-	const struct smmu_bank *b = &s->bank[r->bank];
-	struct smmu_access a = r->a;
+/* Of who takes pages, one after the other. */
+struct take {
+	bool blocks;		/* one was walked to: it may hold pages that come later */
+	uint32_t first;		/* the last SMMU_RUN_PAGE */
+};
 
-	a.va = run_va(r, i);
-	a.bank = r->bank;
-	a.pa = p->pa;
-	a.tag = p->tag;
-	/* A page before it may have brought in the block that both are in. */
-	if (p->how == SMMU_RUN_WALK &&
-	    !smmu_tlb_lookup(&s->tlb, smmu_untag(a.va), b->vmid, b->asid)) {
-		s->stats.walk_reads += s->run_walk[i].reads;
-		smmu_walk_leave(s, r->bank, &a, &s->run_walk[i]);
-		smmu_walked(s, r->bank, &a, &s->run_walk[i]);
-		p->walk = walk_told(s, i);
-		smmu_changed(s);
+/* Lock held. A page that was not noted: as smmu_translate() would leave it behind. */
+static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i, struct take *t)
+{
+	const struct smmu_bank *b = &s->bank[r->bank];
+	const struct smmu_walk *w = &s->run_walk[i], *way;
+	struct smmu_access a = { .utlb = r->a.utlb, .stream = r->a.stream,
+				 .write = r->a.write, .privileged = r->a.privileged,
+				 .va = run_va(r, i), .pa = r->page[i].pa,
+				 .tag = r->tag[i], .bank = r->bank };
+	uint64_t va = smmu_untag(a.va);
+
+	if (r->how[i] == SMMU_RUN_HIT ||
+	    (t->blocks && smmu_tlb_lookup(&s->tlb, va, b->vmid, b->asid))) {
+		smmu_count(&s->hits, 1);
+		smmu_utlb_fill(s, &a);
 		return;
 	}
-	smmu_count(&s->hits, 1);
-	smmu_utlb_fill(s, &a);
+	if (r->how[i] != SMMU_RUN_NEXT) {
+		t->first = i;
+		walk_told(w, &r->told[i]);
+	}
+	way = &s->run_walk[t->first];
+	s->stats.walk_reads += way->reads;
+	smmu_walk_leave(s, r->bank, &a, way);
+	smmu_tlb_fill(&s->tlb, va, b->vmid, b->asid, w, a.tag);
+	r->page[i].walk = &r->told[t->first];
+	r->page[i].desc = w->seen[3].desc;
+	r->walks++;
+	t->blocks |= r->how[i] == SMMU_RUN_BLOCK;
+	smmu_changed(s);
 }
 
 static bool take_rest(struct smmu *s, struct smmu_run *r)
 {
+	struct take t = { 0 };
 	uint32_t i;
+	bool same;
 
 	smmu_enter(s);
-	if (r->changes != smmu_changes(s)) {
-		smmu_leave(s);
-		return false;
-	}
-	for (i = 0; i < r->pages; i++)
-		if (r->page[i].how != SMMU_RUN_NOTED)
-			take_page(s, r, i);
+	same = r->changes == smmu_changes(s);
+	for (i = r->noted; same && i < r->pages; i++)
+		take_page(s, r, i, &t);
 	smmu_leave(s);
-	return true;
+	return same;
 }
 
 bool smmu_run_take(struct smmu *s, struct smmu_run *r, uint32_t again)
 {
-	uint32_t noted = 0, i;
-
-	for (i = 0; i < r->pages; i++)
-		noted += r->page[i].how == SMMU_RUN_NOTED;
-	if (noted < r->pages && !take_rest(s, r))
+	r->walks = 0;
+	if (r->noted < r->pages && !take_rest(s, r))
 		return false;
 	smmu_count(&s->accesses, r->pages + again);
-	smmu_count(&s->hits, noted + again);
+	smmu_count(&s->hits, r->noted + again);
 	return true;
 }

@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/event.h"
+
 #define SMMU_BANKS	16
 #define SMMU_GROUPS	48	/* stream match groups */
 #define SMMU_TBUS	6	/* translation buffer units, sources: smmu-chip */
@@ -32,7 +34,6 @@
 #define SMMU_STALLED_MAX	(SMMU_TBUS * 256)
 
 struct smmu;
-struct trace;
 
 enum smmu_mem_status {
 	SMMU_MEM_OK,
@@ -123,8 +124,7 @@ struct smmu_utlb {
 		uint64_t page;		/* va >> 12 */
 		uint64_t pa;		/* of the page */
 		uint64_t tag;
-		uint16_t stream;
-		bool write, privileged;
+		uint32_t who;		/* stream, write, privileged */
 		uint8_t bank;
 	} page[SMMU_UTLB_PAGES];
 };
@@ -165,33 +165,34 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a);
 
 /*
  * Up to 64 KB at once. In a: utlb, stream, write, privileged, va, cause, xfer, block. The
- * records of all that is left to the caller, who finds in walk how a page was found that was
- * no hit.
+ * records of all that is left to the caller, who finds in page[].walk how a page was found
+ * that was no hit.
  */
-#define SMMU_RUN_PAGES	17
-
-struct trace_walk;
+#define SMMU_RUN_PAGES	TRACE_WRITE_PAGES
 
 struct smmu_run {
 	struct smmu_access a;
 	uint64_t changes;
 	uint32_t pages;
+	uint32_t noted;		/* of these, the first ones, which the port's own cache has */
+	uint32_t walks;		/* of the others; after smmu_run_take() */
 	uint8_t bank;
-	struct smmu_run_page {
-		uint64_t pa;	/* of its first byte that is in the run */
-		uint64_t tag;
-		const struct trace_walk *walk;	/* until the next run; NULL: a hit */
-		enum smmu_run_how {
-			SMMU_RUN_NOTED,	/* it is in the port's own cache */
-			SMMU_RUN_HIT,
-			SMMU_RUN_WALK
-		} how;
-	} page[SMMU_RUN_PAGES];
+	struct trace_page page[SMMU_RUN_PAGES];	/* pa: of its first byte in the run */
+	uint64_t tag[SMMU_RUN_PAGES];
+	/* Of those that were not noted: what there was when they were looked for. */
+	enum smmu_run_how {
+		SMMU_RUN_HIT,
+		SMMU_RUN_BLOCK,		/* a walk, to a block of 2 MB or 1 GB */
+		SMMU_RUN_PAGE,		/* a walk, to a page; its tag is the caller's to enter */
+		SMMU_RUN_NEXT,		/* the same, through the table of the page before */
+	} how[SMMU_RUN_PAGES];
+	struct trace_walk told[SMMU_RUN_PAGES];	/* what page[].walk points to */
 };
 
 /*
  * Would smmu_translate() find all the pages of len bytes, by hits and walks alone? Whatever
- * the answer, nothing has changed, and nothing is recorded.
+ * the answer, nothing has changed, and nothing is recorded. Before the take the caller enters
+ * the tags of frames that how[] says, which it has to look up anyhow.
  */
 bool smmu_run_look(struct smmu *s, struct smmu_run *r, uint32_t len);
 /*

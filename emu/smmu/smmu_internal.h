@@ -85,6 +85,7 @@ struct smmu_walk {
 	bool cached;		/* it began at a table that the walk cache knew */
 	uint8_t first;		/* the level where it began */
 	uint64_t taken;		/* rights that the tables above that had taken away */
+	uint64_t above;		/* a leaf was found: the same of all tables above it */
 	struct smmu_walk_seen seen[4];	/* by level, from first on */
 };
 
@@ -154,7 +155,6 @@ struct smmu {
 
 	/* Of the run that is looked at (run.c). */
 	struct smmu_walk run_walk[SMMU_RUN_PAGES];
-	struct trace_walk run_told[SMMU_RUN_PAGES];
 
 	/* TLB synchronise, per bank and SMMU_ALL_BANKS. */
 	bool sync_active[SMMU_BANKS + 1];
@@ -270,14 +270,16 @@ static inline struct smmu_utlb_page *smmu_utlb_slot(const struct smmu_access *a,
 	return &a->utlb->page[(va >> 12) % SMMU_UTLB_PAGES];
 }
 
-/* For an access as a, but at va. */
-static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m,
-				   const struct smmu_access *a, uint64_t va,
-				   uint64_t changes)
+static inline uint32_t smmu_utlb_who(const struct smmu_access *a)
 {
-	return m->changes == changes && m->page == va >> 12 &&
-	       m->stream == a->stream && m->write == a->write &&
-	       m->privileged == a->privileged;
+	return a->stream | (uint32_t)a->write << 16 | (uint32_t)a->privileged << 17;
+}
+
+/* For an access at va by who. */
+static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m, uint32_t who,
+				   uint64_t va, uint64_t changes)
+{
+	return m->changes == changes && m->page == va >> 12 && m->who == who;
 }
 
 /* Lock held. a has been translated, and hit. */
@@ -322,6 +324,12 @@ void smmu_irq_update(struct smmu *s);
  */
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
+/*
+ * The end of a walk that is, up to the last table, as `first`, which has just led to another
+ * page: pa, perm, global, level and seen[3].desc of w. False: no page is found there.
+ */
+bool smmu_walk_page(struct smmu *s, unsigned int n, const struct smmu_walk *first,
+		    uint64_t va, struct smmu_walk *w);
 void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		     const struct smmu_walk *w);
 void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,

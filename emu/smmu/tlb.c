@@ -49,7 +49,7 @@ static struct smmu_tlb_entry *tlb_find(struct smmu_tlb_entry *set, uint64_t key)
 	unsigned int i;
 
 	for (i = 0; i < SMMU_TLB_WAYS; i++)
-		if (set[i].key && !((set[i].key ^ key) & set[i].mask))
+		if (!((set[i].key ^ key) & set[i].mask) && set[i].key)
 			return &set[i];
 	return NULL;
 }

@@ -205,7 +205,7 @@ static bool utlb_hit(struct smmu *s, struct smmu_access *a)
 {
 	const struct smmu_utlb_page *m = smmu_utlb_slot(a, a->va);
 
-	if (!smmu_utlb_knows(m, a, a->va, smmu_changes(s)))
+	if (!smmu_utlb_knows(m, smmu_utlb_who(a), a->va, smmu_changes(s)))
 		return false;
 	a->pa = m->pa | (a->va & 0xfff);
 	a->tag = m->tag;
@@ -223,8 +223,7 @@ void smmu_utlb_fill(struct smmu *s, const struct smmu_access *a)
 		.changes = atomic_load_explicit(&s->changes,
 						memory_order_relaxed),
 		.page = a->va >> 12, .pa = a->pa & ~UINT64_C(0xfff),
-		.tag = a->tag, .stream = a->stream, .write = a->write,
-		.privileged = a->privileged, .bank = a->bank,
+		.tag = a->tag, .who = smmu_utlb_who(a), .bank = a->bank,
 	};
 }
 

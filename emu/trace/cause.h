@@ -66,6 +66,9 @@ static inline void cause_reset(struct causes *c)
 uint64_t cause_emit(struct causes *c, enum trace_event ev, struct trace_at at,
 		    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
 
+/* The same for the firmware's records in an entry of the resident step. */
+uint64_t cause_emit_write(struct causes *c, struct trace_write *w);
+
 /* The completion that a transfer's last request got. Any thread. */
 uint64_t cause_completion(struct causes *c, uint32_t xfer);
 

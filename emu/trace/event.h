@@ -44,17 +44,26 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 
 /*
  * Blocks of a WRITE that went from memory to memory in the resident step. They are kept in
- * one place, and are for everybody who reads or counts the records that the long way
- * leaves. side 0 is the sender, 1 the receiver.
+ * one entry, with the request and its completion, and are for everybody who reads or counts
+ * the records that the long way leaves. side 0 is the sender, 1 the receiver.
  */
 #define TRACE_WRITE_PAGES 17
 
-/* A walk of the SMMU that found its page: what it read, from the first level on. */
+/*
+ * A walk of the SMMU that found its page: what it read, from the first level on. Pages that
+ * follow one another may have the same, but for its last descriptor.
+ */
 struct trace_walk {
 	uint64_t table;		/* of the first level that was read, 64-byte aligned */
 	uint64_t desc[4];	/* in order */
 	uint8_t first, levels;
 	bool cached;		/* the walk cache knew that table */
+};
+
+struct trace_page {
+	uint64_t pa;			/* of its first byte that is moved */
+	const struct trace_walk *walk;	/* NULL: it was a hit */
+	uint64_t desc;			/* the last that was read; of walk, by the first page */
 };
 
 struct trace_write {
@@ -64,15 +73,23 @@ struct trace_write {
 	uint32_t qpn;		/* the receiver's queue pair */
 	uint8_t peer, ctx, rxc, bank[2];
 	uint8_t cell_log2, block_log2;
+	bool walks;		/* not all pages were hits */
 	uint32_t pages[2];
-	struct {
-		uint64_t pa;	/* of its first byte that is moved */
-		const struct trace_walk *walk;	/* NULL: it was a hit */
-	} page[2][TRACE_WRITE_PAGES];
+	const struct trace_page *page[2];
+	/*
+	 * The request. begins: the entry stands for its FW_WQE as well, which at.cause has
+	 * led to; ends: for its FW_COMPLETE, with status 0.
+	 */
+	bool begins, ends;
+	uint16_t index;
+	uint32_t sender;	/* its queue pair */
+	uint32_t bytes;		/* of the whole request */
+	/* out: numbers of the first and the last record that the entry stands for, or 0 */
+	uint64_t first, last;
 };
 
 /* Threads mode. The sequence number of the end of the last block, or 0. */
-uint64_t trace_emit_write(struct trace *t, const struct trace_write *w);
+uint64_t trace_emit_write(struct trace *t, struct trace_write *w);
 
 /*
  * What the calling thread recorded last, of any unit or of software only: the

@@ -58,18 +58,19 @@ static bool place_unpack(struct trace_merge *m, uint32_t i)
 	uint32_t n;
 
 	memcpy(&h, record_at(m, i), sizeof(h));
-	free(m->at[i].packed);
-	m->at[i].packed = calloc(h.records, sizeof(*m->at[i].packed));
-	if (!m->at[i].packed)
-		return false;
 	place_pass(m, i);
 	for (n = 0; n < h.words; n += PACKED_PLACE_WORDS) {
 		memcpy(&place, record_at(m, i), sizeof(place));
 		memcpy(word + n, place.word, sizeof(place.word));
 		place_pass(m, i);
 	}
+	n = packed_count_records(&h, word);
+	free(m->at[i].packed);
+	m->at[i].packed = calloc(n, sizeof(*m->at[i].packed));
+	if (!m->at[i].packed)
+		return false;
 	packed_expand(&h, word, m->at[i].packed);
-	m->at[i].packed_count = h.records;
+	m->at[i].packed_count = n;
 	m->at[i].in_packed = 0;
 	m->at[i].now = m->at[i].packed;
 	return true;
@@ -89,7 +90,6 @@ static void ring_look(struct trace_merge *m, uint32_t i)
 			/* Without memory for them they are left out. */
 			if (place_unpack(m, i))
 				return;
-			place_pass(m, i);
 		} else if (m->at[i].now->seq) {
 			place_pass(m, i);
 			return;

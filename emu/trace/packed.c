@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "faultline/entries.h"
 #include "faultline/fsm.h"
@@ -14,7 +15,9 @@
 #include "faultline/wire.h"
 
 #define PAGE		4096u
+/* Words of a page: its address, and whether it was walked to, as the page before, or a hit. */
 #define WALKED		(1ull << 63)
+#define WALKED_SAME	(1ull << 62)	/* but for the last descriptor, which follows */
 /* Beside the address of a walk's first table: level, how many were read, WALK_CACHED. */
 #define WALK_LEVELS_SHIFT 2
 #define WALK_CACHED	(1u << 5)
@@ -24,87 +27,158 @@
 /* Of a block, beside its cells and bursts: see put_block(). */
 #define BLOCK_RECORDS	12
 
-static void sum_walks(const struct trace_write *w, unsigned int side,
-		      struct packed_sum *sum)
+static void sum_blocks(const uint64_t va[2], uint32_t len, uint8_t cell_log2,
+		       uint8_t block_log2, struct packed_sum *sum)
+{
+	unsigned int side;
+
+	sum->blocks = (len + (1u << block_log2) - 1) >> block_log2;
+	sum->cells = (len + (1u << cell_log2) - 1) >> cell_log2;
+	sum->walks = sum->levels = sum->cached = 0;
+	for (side = 0; side < 2; side++)
+		/* A block that ends within a page leaves two bursts there. */
+		sum->bursts[side] = (uint32_t)((va[side] % PAGE + len + PAGE - 1) / PAGE) +
+				    (va[side] % PAGE ? sum->blocks - 1 : 0);
+}
+
+/* The i-th page of a side: was the walk to it that of the page before? */
+static bool page_is_same(const struct trace_page *p, uint32_t i)
+{
+	return i && p->walk && p[-1].walk == p->walk;
+}
+
+static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
 {
 	const struct trace_walk *walk;
+	unsigned int side;
 	uint32_t i;
 
-	for (i = 0; i < w->pages[side]; i++) {
-		walk = w->page[side][i].walk;
-		if (!walk)
-			continue;
-		sum->walks++;
-		sum->levels += walk->levels;
-		sum->cached += walk->cached;
-	}
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < w->pages[side]; i++) {
+			walk = w->page[side][i].walk;
+			if (!walk)
+				continue;
+			sum->walks++;
+			sum->levels += walk->levels;
+			sum->cached += walk->cached;
+			sum->words += page_is_same(&w->page[side][i], i) ? 1 :
+				      1u + walk->levels;
+		}
 }
 
 void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 {
-	unsigned int side;
-
-	sum->blocks = (w->len + (1u << w->block_log2) - 1) >> w->block_log2;
-	sum->cells = (w->len + (1u << w->cell_log2) - 1) >> w->cell_log2;
-	sum->walks = sum->levels = sum->cached = 0;
-	for (side = 0; side < 2; side++) {
-		/* A block that ends within a page leaves two bursts there. */
-		sum->bursts[side] = w->pages[side] +
-				    (w->va[side] % PAGE ? sum->blocks - 1 : 0);
-		sum_walks(w, side, sum);
-	}
+	sum_blocks(w->va, w->len, w->cell_log2, w->block_log2, sum);
+	sum->words = w->pages[0] + w->pages[1];
+	if (w->walks)
+		sum_walks(w, sum);
 	sum->hits = sum->bursts[0] + sum->bursts[1] - sum->walks;
+	sum->requests = w->begins;
+	sum->completions = w->ends;
+}
+
+uint32_t packed_records(const struct packed_sum *sum)
+{
+	return sum->requests + sum->completions + sum->blocks * BLOCK_RECORDS +
+	       2 * sum->cells + sum->bursts[0] + sum->bursts[1] + sum->hits +
+	       sum->walks + sum->levels + sum->cached;
+}
+
+/* ---- into places of a ring ---- */
+
+struct words {
+	struct trace_record *ring;
+	uint64_t at;		/* place */
+	uint32_t mask, left;	/* words that the place has room for */
+	uint64_t *next;
+};
+
+static inline void word_put(struct words *w, uint64_t value)
+{
+	if (!w->left) {
+		struct packed_place *p = (void *)&w->ring[++w->at & w->mask];
+
+		p->none = 0;
+		w->next = p->word;
+		w->left = PACKED_PLACE_WORDS;
+	}
+	w->left--;
+	*w->next++ = value;
 }
 
 /* The table and how it came to be the first; then the descriptors. */
-static uint32_t words_of_walk(const struct trace_walk *walk, uint64_t *word)
+static void put_words_of_walk(struct words *w, const struct trace_walk *walk)
 {
 	uint32_t i;
 
 	assert(walk->levels <= 4 && !(walk->table & WALK_BITS));
-	word[0] = walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
-		  (walk->cached ? WALK_CACHED : 0u);
+	word_put(w, walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
+		    (walk->cached ? WALK_CACHED : 0u));
 	for (i = 0; i < walk->levels; i++)
-		word[1 + i] = walk->desc[i];
-	return 1 + walk->levels;
+		word_put(w, walk->desc[i]);
 }
 
 static uint32_t words_of_page(const uint64_t *word)
 {
-	return *word & WALKED ?
-	       2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7) : 1;
+	if (!(*word & WALKED))
+		return 1;
+	return *word & WALKED_SAME ? 2 : 2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7);
 }
 
-uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
-		     struct packed_head *h, uint64_t word[PACKED_ROOM])
+static void put_words(const struct trace_write *w, struct words *to)
 {
-	uint32_t side, i, n = 0;
+	const struct trace_page *p;
+	unsigned int side;
+	uint32_t i;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0, p = w->page[side]; i < w->pages[side]; i++, p++) {
+			if (!p->walk) {
+				word_put(to, p->pa);
+			} else if (page_is_same(p, i)) {
+				word_put(to, p->pa | WALKED | WALKED_SAME);
+				word_put(to, p->desc);
+			} else {
+				word_put(to, p->pa | WALKED);
+				put_words_of_walk(to, p->walk);
+			}
+		}
+}
+
+struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
+				struct trace_record *ring, uint32_t mask, uint64_t at)
+{
+	struct packed_head *h = (void *)&ring[at & mask];
+	struct words to = { .ring = ring, .at = at, .mask = mask };
 
 	static_assert(sizeof(*h) == sizeof(struct trace_record) &&
-		      sizeof(struct packed_place) == sizeof(*h), "a place");
-	for (side = 0; side < 2; side++)
-		for (i = 0; i < w->pages[side]; i++) {
-			const struct trace_walk *walk = w->page[side][i].walk;
-
-			word[n++] = w->page[side][i].pa | (walk ? WALKED : 0);
-			if (walk)
-				n += words_of_walk(walk, &word[n]);
-		}
-	for (i = n; i % PACKED_PLACE_WORDS; i++)
-		word[i] = 0;
-	*h = (struct packed_head){
-		.cause = w->at.cause, .event = PACKED_EVENT,
-		.board = w->at.board, .peer = w->peer, .xfer = w->at.xfer,
-		.block = w->at.block, .len = w->len,
-		.va = { w->va[0], w->va[1] }, .qpn = w->qpn,
-		.records = sum->blocks * BLOCK_RECORDS + 2 * sum->cells +
-			   sum->bursts[0] + sum->bursts[1] + sum->hits +
-			   sum->walks + sum->levels + sum->cached,
-		.ctx = w->ctx, .rxc = w->rxc, .bank = { w->bank[0], w->bank[1] },
-		.cell_log2 = w->cell_log2, .block_log2 = w->block_log2,
-		.words = (uint16_t)n,
-	};
-	return 1 + (n + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS;
+		      sizeof(struct packed_place) == sizeof(*h) &&
+		      offsetof(struct packed_head, event) ==
+		      offsetof(struct trace_record, event), "a place");
+	h->cause = w->at.cause;
+	h->va[0] = w->va[0];
+	h->va[1] = w->va[1];
+	h->event = PACKED_EVENT;
+	h->board = w->at.board;
+	h->peer = w->peer;
+	h->xfer = w->at.xfer;
+	h->block = w->at.block;
+	h->len = w->len;
+	h->qpn = w->qpn;
+	h->sender = w->sender;
+	h->bytes = w->bytes;
+	h->index = w->index;
+	h->ctx = w->ctx;
+	h->rxc = w->rxc;
+	h->bank[0] = w->bank[0];
+	h->bank[1] = w->bank[1];
+	h->cell_log2 = w->cell_log2;
+	h->block_log2 = w->block_log2;
+	h->begins = w->begins;
+	h->ends = w->ends;
+	h->words = (uint16_t)words;
+	put_words(w, &to);
+	return h;
 }
 
 /* ---- back into records ---- */
@@ -112,11 +186,14 @@ uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
 struct side {
 	const uint64_t *word;	/* of the page that comes next */
 	uint64_t va, pa;	/* of the byte that comes next */
-	const uint64_t *walk;	/* of its page, if nothing was moved there yet; or NULL */
+	bool walked;		/* its page, and nothing was moved there yet */
+	const uint64_t *walk;	/* how */
+	uint64_t desc;		/* the last that it read */
 };
 
 struct unpack {
 	const struct packed_head *h;
+	uint64_t cause;		/* of a block */
 	struct trace_record *next;
 	uint64_t seq;		/* of the next record */
 	uint32_t block;		/* number of the block */
@@ -132,8 +209,7 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 	struct trace_record *r = u->next++;
 
 	*r = (struct trace_record){
-		.seq = u->seq++, .cause = cause, .time_ns = h->time_ns,
-		.wall_ns = h->wall_ns, .event = (uint16_t)ev,
+		.seq = u->seq++, .cause = cause, .wall_ns = h->wall_ns, .event = (uint16_t)ev,
 		.board = side ? h->peer : h->board, .xfer = h->xfer,
 		.block = u->block, .arg = { a0, a1, a2, a3 },
 	};
@@ -142,9 +218,12 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 
 static void side_page(struct side *s)
 {
-	s->pa = *s->word & ~WALKED;
-	s->walk = *s->word & WALKED ? s->word + 1 : NULL;
+	s->pa = *s->word & ~(WALKED | WALKED_SAME);
+	s->walked = *s->word & WALKED;
+	if (s->walked && !(*s->word & WALKED_SAME))
+		s->walk = s->word + 1;
 	s->word += words_of_page(s->word);
+	s->desc = s->word[-1];
 }
 
 /* The translation of the byte that comes next, by a walk. */
@@ -153,15 +232,16 @@ static uint64_t put_walk(struct unpack *u, unsigned int side, uint64_t cause)
 	const struct side *s = &u->side[side];
 	unsigned int levels = s->walk[0] >> WALK_LEVELS_SHIFT & 7, i;
 	unsigned int level = s->walk[0] & 3, bank = u->h->bank[side];
-	uint64_t table = s->walk[0] & ~(uint64_t)WALK_BITS;
+	uint64_t table = s->walk[0] & ~(uint64_t)WALK_BITS, desc;
 
 	if (s->walk[0] & WALK_CACHED)
 		record_put(u, side, EV_SMMU_WALK_CACHE, cause, bank, s->va,
 			   level, table);
 	for (i = 0; i < levels; i++, level++) {
+		desc = i == levels - 1 ? s->desc : s->walk[1 + i];
 		record_put(u, side, EV_SMMU_LEVEL, cause, level, table,
-			   s->va >> (39 - 9 * level) & 0x1ff, s->walk[1 + i]);
-		table = s->walk[1 + i] & PTE_ADDR;
+			   s->va >> (39 - 9 * level) & 0x1ff, desc);
+		table = desc & PTE_ADDR;
 	}
 	return record_put(u, side, EV_SMMU_WALK, cause, bank, s->va, s->pa,
 			  levels);
@@ -181,12 +261,12 @@ static uint64_t put_bursts(struct unpack *u, unsigned int side, uint32_t len,
 			side_page(s);
 		bytes = PAGE - (uint32_t)(s->va % PAGE);
 		bytes = bytes < len ? bytes : len;
-		if (s->walk)
+		if (s->walked)
 			cause = put_walk(u, side, cause);
 		else
 			cause = record_put(u, side, EV_SMMU_HIT, cause,
 				    u->h->bank[side], s->va, s->pa, 0);
-		s->walk = NULL;
+		s->walked = false;
 		cause = record_put(u, side, ev, cause, index, s->va, bytes, s->pa);
 		s->va += bytes;
 		s->pa += bytes;
@@ -250,12 +330,13 @@ static uint64_t put_tx_state(struct unpack *u, uint64_t cause, unsigned int from
 	return record_put(u, 0, EV_TX_STATE, cause, u->h->ctx, from, event, to);
 }
 
-static void put_block(struct unpack *u, uint32_t len)
+/* Returns the record of its end. */
+static uint64_t put_block(struct unpack *u, uint32_t len)
 {
 	const struct packed_head *h = u->h;
 	uint64_t va = u->side[1].va, seq, sent;
 
-	seq = record_put(u, 0, EV_FW_BLOCK, h->cause, h->ctx, u->side[0].va, len,
+	seq = record_put(u, 0, EV_FW_BLOCK, u->cause, h->ctx, u->side[0].va, len,
 		  FL_OP_WRITE);
 	seq = put_tx_state(u, seq, FL_TX_FREE, FL_TX_EV_GO, FL_TX_READY);
 	seq = put_bursts(u, 0, len, seq);
@@ -272,28 +353,72 @@ static void put_block(struct unpack *u, uint32_t len)
 	seq = put_wire(u, 0, false, seq, WOP_ACK, ACK_BYTES, 0);
 	seq = put_tx_state(u, seq, FL_TX_FLYING, FL_TX_EV_ACK, FL_TX_DONE);
 	put_tx_state(u, seq, FL_TX_DONE, FL_TX_EV_RELEASE, FL_TX_FREE);
+	return seq;
+}
+
+static uint32_t pages_of(const struct packed_head *h, unsigned int side)
+{
+	return (uint32_t)((h->va[side] % PAGE + h->len + PAGE - 1) / PAGE);
+}
+
+uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word)
+{
+	const uint64_t *end = word + h->words, *walk = NULL;
+	struct packed_sum sum;
+
+	sum_blocks(h->va, h->len, h->cell_log2, h->block_log2, &sum);
+	for (; word < end; word += words_of_page(word)) {
+		if (!(*word & WALKED))
+			continue;
+		if (!(*word & WALKED_SAME))
+			walk = word + 1;
+		sum.walks++;
+		sum.levels += *walk >> WALK_LEVELS_SHIFT & 7;
+		sum.cached += !!(*walk & WALK_CACHED);
+	}
+	sum.hits = sum.bursts[0] + sum.bursts[1] - sum.walks;
+	sum.requests = h->begins;
+	sum.completions = h->ends;
+	return packed_records(&sum);
+}
+
+/* A record of the firmware's that is of the whole request. */
+static uint64_t put_request(struct unpack *u, unsigned int ev, uint64_t cause,
+			    uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	uint32_t block = u->block;
+	uint64_t seq;
+
+	u->block = 0;
+	seq = record_put(u, 0, ev, cause, u->h->sender, a1, a2, a3);
+	u->block = block;
+	return seq;
 }
 
 void packed_expand(const struct packed_head *h, const uint64_t *word,
 		   struct trace_record *out)
 {
 	const uint32_t size = 1u << h->block_log2;
-	struct unpack u = { .h = h, .next = out, .seq = h->seq,
+	struct unpack u = { .h = h, .cause = h->cause, .next = out, .seq = h->seq,
 			    .block = h->block };
 	const uint64_t *w = word;
 	uint32_t pages, at;
+	uint64_t seq = 0;
 
 	u.side[0].va = h->va[0];
 	u.side[1].va = h->va[1];
 	/* The words of the second side follow those of the first. */
 	u.side[0].word = w;
-	for (pages = (uint32_t)((h->va[0] % PAGE + h->len + PAGE - 1) / PAGE);
-	     pages; pages--)
+	for (pages = pages_of(h, 0); pages; pages--)
 		w += words_of_page(w);
 	u.side[1].word = w;
+	if (h->begins)
+		u.cause = put_request(&u, EV_FW_WQE, h->cause, FL_OP_WRITE, h->va[0],
+				      h->bytes);
 	for (at = 0; at < h->len; at += size, u.block++)
-		put_block(&u, h->len - at < size ? h->len - at : size);
-	assert(u.next == out + h->records);
+		seq = put_block(&u, h->len - at < size ? h->len - at : size);
+	if (h->ends)
+		put_request(&u, EV_FW_COMPLETE, seq, FL_ST_OK, h->bytes, h->index);
 }
 
 /* ---- sums ---- */
@@ -312,6 +437,8 @@ static uint64_t sum_read(const _Atomic uint64_t *sum)
 
 void packed_add(struct packed_sums *sums, const struct packed_sum *sum)
 {
+	sum_add(&sums->requests, sum->requests);
+	sum_add(&sums->completions, sum->completions);
 	sum_add(&sums->blocks, sum->blocks);
 	sum_add(&sums->cells, sum->cells);
 	sum_add(&sums->bursts[0], sum->bursts[0]);
@@ -329,6 +456,10 @@ uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
 	uint64_t blocks = sum_read(&sums->blocks);
 
 	switch (ev) {
+	case EV_FW_WQE:
+		return sum_read(&sums->requests);
+	case EV_FW_COMPLETE:
+		return sum_read(&sums->completions);
 	case EV_FW_BLOCK:
 	case EV_TX_CELLS:
 	case EV_FW_CHECK:

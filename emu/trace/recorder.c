@@ -137,7 +137,7 @@ no_memory:
  * which a later thread may inherit: the ring's head, stored with release by the
  * one and loaded with acquire by the other, orders the two.
  */
-static struct trace_ring *ring_find(struct trace *t)
+static __attribute__((noinline)) struct trace_ring *ring_find(struct trace *t)
 {
 	uint32_t i, n = atomic_load_explicit(&t->claimed, memory_order_acquire);
 	struct trace_ring *r = NULL;
@@ -175,7 +175,7 @@ static inline struct trace_ring *ring_known(const struct trace *t)
 	return NULL;
 }
 
-static struct trace_ring *ring_mine(struct trace *t)
+static inline struct trace_ring *ring_mine(struct trace *t)
 {
 	struct trace_ring *r = ring_known(t);
 
@@ -339,43 +339,36 @@ static uint64_t ring_places(struct trace *t, struct trace_ring *r, uint32_t n)
 }
 
 static uint64_t packed_put(struct trace *t, struct trace_ring *r,
-			   const struct trace_write *w,
-			   const struct packed_sum *sum)
+			   struct trace_write *w, const struct packed_sum *sum)
 {
-	uint64_t word[PACKED_ROOM], head;
-	struct packed_place place = { 0 };
-	struct packed_head h;
-	uint64_t number;
-	uint32_t places = packed_make(w, sum, &h, word), i;
+	uint32_t places = packed_places(sum->words), records = packed_records(sum);
+	struct packed_head *h;
+	uint64_t head;
 
 	/* A ring that is shorter than one entry is no ring for this. */
 	if (places > r->mask + 1) {
-		atomic_fetch_add(&t->lost, h.records);
+		atomic_fetch_add(&t->lost, records);
 		return 0;
 	}
 	head = ring_places(t, r, places);
-	number = ring_number(r, h.records);
-	h.seq = r->base | (number - h.records + 1);
-	h.time_ns = t->time_ns;
-	h.wall_ns = r->wall_ns;
-	memcpy(&r->record[head & r->mask], &h, sizeof(h));
-	for (i = 1; i < places; i++) {
-		memcpy(place.word, word + (i - 1) * PACKED_PLACE_WORDS,
-		       sizeof(place.word));
-		memcpy(&r->record[(head + i) & r->mask], &place, sizeof(place));
-	}
+	w->last = r->base | ring_number(r, records);
+	w->first = w->last - records + 1;
+	h = packed_make(w, sum->words, r->record, r->mask, head);
+	h->seq = w->first;
+	h->wall_ns = r->wall_ns;
 	/* Release: as in trace_emit(). */
 	atomic_store_explicit(&r->head, head + places, memory_order_release);
-	last.any = r->base | number;
+	last.any = w->last;
 	/* The last block is DONE, and then its context is free again. */
-	return last.any - 1;
+	return w->last - w->ends - 1;
 }
 
-uint64_t trace_emit_write(struct trace *t, const struct trace_write *w)
+uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
 {
 	struct packed_sum sum;
 	struct trace_ring *r;
 
+	w->first = w->last = 0;
 	if (!t)
 		return 0;
 	packed_sum(w, &sum);

@@ -146,9 +146,11 @@ static void count_records(struct pair *p, void *n)
 /* A WRITE of 8 bytes to a page that the SMMU knows. */
 static void count_packed(struct pair *p, void *n)
 {
+	const struct trace_page page = { 0 };
 	struct trace_write w = {
 		.at = { .board = 1, .xfer = 2, .block = 1 }, .va = { PAIR_VA, PAIR_VA },
 		.len = 8, .cell_log2 = 12, .block_log2 = 14, .pages = { 1, 1 },
+		.page = { &page, &page }, .begins = true, .ends = true,
 	};
 	uint64_t i;
 

@@ -7,17 +7,11 @@
 #include <stdlib.h>
 
 #include "faultline/fsm.h"
-#include "faultline/pte.h"
 #include "nic/engine.h"
 #include "nic/fw.h"
 #include "smmu/smmu.h"
-#include "test_board_rig.h"
+#include "test_resident_rig.h"
 
-#define TABLES	(DRAM_BASE + 0x80000)	/* three levels, 39-bit addresses */
-#define VA	0x40200000ull
-#define PAGES	40u
-#define FRAMES	48u			/* from data_pa on */
-#define BYTES	(PAGES * 4096u)
 #define LOG_MAX	4096
 #define TRACE_MAX 200000u
 
@@ -30,9 +24,6 @@ static struct log {
 	uint64_t resident[2];	/* bytes that went by the resident step */
 } seen;
 
-static struct rng random_;
-static uint32_t frame_of[2][PAGES];
-static uint32_t va_key[2];
 static unsigned int ops;
 static bool one_block;		/* each request is one block, and waited for */
 
@@ -51,92 +42,6 @@ static uint64_t memory_hash(const void *mem, size_t bytes)
 	for (i = 0; i < bytes; i++)
 		h = (h ^ p[i]) * 1099511628211ull;
 	return h;
-}
-
-/* ---- two processes' memory ---- */
-
-static uint64_t page_descriptor(struct node *n, unsigned int side, uint32_t page)
-{
-	return (n->data_pa + frame_of[side][page] * 4096ull) | PTE_TYPE |
-	       PTE_AF | PTE_NG | PTE_SHARED | PTE_USER;
-}
-
-static void page_set(struct node *n, uint32_t page, uint64_t desc)
-{
-	uint64_t va = VA + page * 4096ull;
-
-	dram_write64(board_dram(n->board),
-		     TABLES + 0x2000 + 8 * (va >> 12 & 511), desc);
-	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TLBIVA, 8, va >> 12);
-	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TLBSYNC, 4, 0);
-}
-
-static void memory_make(struct node *n, unsigned int side)
-{
-	struct dram *d = board_dram(n->board);
-	uint32_t i, k, t, f;
-
-	dram_write64(d, TABLES + 8 * (VA >> 30 & 511), (TABLES + 0x1000) | 3);
-	dram_write64(d, TABLES + 0x1000 + 8 * (VA >> 21 & 511),
-		     (TABLES + 0x2000) | 3);
-	for (i = 0; i < PAGES; i++)
-		frame_of[side][i] = i;
-	/* Runs of neighbours, and pages that are alone. */
-	for (k = 0; k < 12; k++) {
-		i = (uint32_t)rng_below(&random_, PAGES);
-		t = (uint32_t)rng_below(&random_, PAGES);
-		f = frame_of[side][i];
-		frame_of[side][i] = frame_of[side][t];
-		frame_of[side][t] = f;
-	}
-	for (i = 0; i < FRAMES; i++)
-		dram_tag_set(d, n->data_pa + i * 4096ull, i + 1);
-	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_SMR(0), 4,
-		 BOARD_STREAM(0) | SMMU_GR0_SMR_VALID);
-	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_S2CR(0), 4, 0);
-	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBAR(0), 4,
-		 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
-	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBA2R(0), 4, SMMU_GR1_CBA2R_VA64);
-	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TCR2, 4,
-		 5 << SMMU_CB_TCR2_PASIZE_SHIFT);
-	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TTBR0, 8, TABLES);
-	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TCR, 4, 25);
-	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR, 4,
-		 SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_HUPCF);
-	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_CR0, 4, SMMU_GR0_CR0_USFCFG);
-	for (i = 0; i < PAGES; i++)
-		page_set(n, i, page_descriptor(n, side, i));
-	va_key[side] = rig_command(n, (struct fl_fw_cmd){
-		.opcode = FL_CMD_MR_CREATE, .a = VA, .b = BYTES, .c = n->pd,
-		.flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE |
-			 FL_ACC_REMOTE_READ });
-}
-
-/* ---- requests ---- */
-
-struct want {
-	uint64_t from, to;
-	uint32_t len, key;
-	uint8_t opcode, flags;
-};
-
-static void want_post(struct node *n, unsigned int side, const struct want *q)
-{
-	struct fl_wqe *sq = dram_at(board_dram(n->board), n->sq_pa, 64 * QUEUE);
-
-	sq[n->posted % QUEUE] = (struct fl_wqe){
-		.opcode = q->opcode, .flags = q->flags, .index = n->posted,
-		.length = q->len, .local_va = VA + q->from,
-		.remote_va = VA + q->to, .lkey = va_key[side], .rkey = q->key,
-		.wr_id = n->posted, .xfer = n->posted + 1u,
-	};
-	n->posted++;
-}
-
-static void bell_ring(struct node *n)
-{
-	rig_set(n, NIC_DB_BASE(0) + NIC_DB_SQ,
-		n->qp | (uint32_t)n->posted << 16);
 }
 
 static uint32_t random_length(void)
@@ -230,9 +135,10 @@ static void op_fault(struct testbed *w, unsigned int side, struct want *q)
 	want_take(n);
 }
 
+/* Its requests may go without a completion, if one comes behind them that has one. */
 static void op_burst(struct testbed *w, unsigned int side)
 {
-	unsigned int i, count = 1 + (unsigned int)rng_below(&random_, 6);
+	unsigned int i, count = 1 + (unsigned int)rng_below(&random_, 6), told = 0;
 	struct node *n = &w->n[side];
 	struct want q;
 
@@ -240,13 +146,26 @@ static void op_burst(struct testbed *w, unsigned int side)
 		count = 1;
 	for (i = 0; i < count; i++) {
 		q = random_want(side);
+		if ((one_block || i + 1 < count) && rng_below(&random_, 5) == 0)
+			q.flags &= (uint8_t)~FL_WQE_SIGNALED;
+		told += q.flags & FL_WQE_SIGNALED ? 1 : 0;
 		want_post(n, side, &q);
 		if (rng_below(&random_, 2))
 			bell_ring(n);
 	}
 	bell_ring(n);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < told; i++)
 		want_take(n);
+}
+
+/* A region ends, and there is another one in its place. */
+static void op_region(struct testbed *w)
+{
+	unsigned int side = (unsigned int)rng_below(&random_, 2);
+
+	rig_command(&w->n[side], (struct fl_fw_cmd){
+		.opcode = FL_CMD_MR_DESTROY, .object = va_key[side] });
+	region_make(&w->n[side], side);
 }
 
 /* Two pages change places: what was remembered of them is void. */
@@ -304,9 +223,12 @@ static void resident_body(struct testbed *w)
 	}
 	for (i = 0; i < 120; i++) {
 		side = (unsigned int)rng_below(&random_, 2);
-		switch (rng_below(&random_, one_block ? 4 : 6)) {
-		case 4:
-		case 5:
+		switch (rng_below(&random_, one_block ? 9 : 11)) {
+		case 1:
+			op_region(w);
+			break;
+		case 9:
+		case 10:
 			q = random_want(side);
 			op_fault(w, side, &q);
 			break;

@@ -27,6 +27,8 @@ static struct trace *packed_trace(uint32_t places, FILE *out)
 	return t;
 }
 
+static struct trace_page page_[2][TRACE_WRITE_PAGES];
+
 static struct trace_write random_write(void)
 {
 	static const struct trace_walk walks[] = {
@@ -41,20 +43,26 @@ static struct trace_write random_write(void)
 		.peer = 2, .ctx = 4, .rxc = 5, .bank = { 6, 7 },
 		.cell_log2 = cells[rng_below(&random_, 3)],
 		.block_log2 = (uint8_t)(12 + rng_below(&random_, 5)),
+		.page = { page_[0], page_[1] }, .begins = rng_below(&random_, 2),
+		.ends = rng_below(&random_, 2), .index = 11, .sender = 9,
 	};
 	unsigned int side;
 	uint32_t i;
 
 	if (rng_below(&random_, 2))
 		w.len = 8;
+	w.bytes = w.len;
 	for (side = 0; side < 2; side++) {
 		w.va[side] = 0x10000 + rng_below(&random_, 8192);
 		w.pages[side] = (uint32_t)((w.va[side] % 4096 + w.len + 4095) / 4096);
 		for (i = 0; i < w.pages[side]; i++) {
-			w.page[side][i].pa = ((i + 1ull) << 20) +
-					     (i ? 0 : w.va[side] % 4096);
-			w.page[side][i].walk = rng_below(&random_, 4) ? NULL :
-				&walks[rng_below(&random_, 3)];
+			struct trace_page *p = &page_[side][i];
+
+			p->pa = ((i + 1ull) << 20) + (i ? 0 : w.va[side] % 4096);
+			p->walk = rng_below(&random_, 4) ? NULL :
+				  &walks[rng_below(&random_, 3)];
+			p->desc = p->walk ? p->walk->desc[p->walk->levels - 1] : 0;
+			w.walks |= p->walk != NULL;
 		}
 	}
 	return w;
@@ -166,8 +174,10 @@ TEST("an entry that no ring can hold is counted as lost")
 	EXPECT(f);
 	for (side = 0; side < 2; side++)
 		for (i = 0; i < 16; i++)
-			w.page[side][i].pa = i + 1ull;
+			page_[side][i].pa = i + 1ull;
 	w.pages[0] = w.pages[1] = 16;
+	w.page[0] = page_[0];
+	w.page[1] = page_[1];
 	EXPECT_EQ(trace_emit_write(t, &w), 0);
 	EXPECT_EQ(trace_count(t, EV_TX_CELLS), 4);
 	trace_destroy(t);

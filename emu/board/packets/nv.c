@@ -32,6 +32,7 @@ static uint64_t nv_channel_step(struct board *b, unsigned int channel, uint64_t 
 	int steps = b->timed ? 1 : STEPS_AT_ONCE;
 	uint64_t ns;
 
+	board_changed(b);
 	do
 		ns = nv_step(nv_part(b)->nv, channel, now_ns);
 	while (--steps && ns != SIM_IDLE);
@@ -50,6 +51,7 @@ static uint64_t card_nv_take(void *board, uint64_t now_ns)
 
 static uint64_t card_nv_timer(void *board, uint64_t now_ns)
 {
+	board_changed(board);
 	nv_timer(nv_part(board)->nv, now_ns);
 	return SIM_IDLE;
 }

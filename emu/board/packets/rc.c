@@ -32,6 +32,7 @@ static uint64_t rc_channel_step(struct board *b, unsigned int channel,
 	int steps = b->timed ? 1 : STEPS_AT_ONCE;
 	uint64_t ns;
 
+	board_changed(b);
 	do
 		ns = rc_step(rc_part(b)->rc, channel, now_ns);
 	while (--steps && ns != SIM_IDLE);
@@ -50,6 +51,7 @@ static uint64_t card_rc_take(void *board, uint64_t now_ns)
 
 static uint64_t card_rc_timer(void *board, uint64_t now_ns)
 {
+	board_changed(board);
 	rc_timer(rc_part(board)->rc, now_ns);
 	return SIM_IDLE;
 }

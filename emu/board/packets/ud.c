@@ -32,6 +32,7 @@ static uint64_t ud_channel_step(struct board *b, unsigned int channel, uint64_t 
 	int steps = b->timed ? 1 : STEPS_AT_ONCE;
 	uint64_t ns;
 
+	board_changed(b);
 	do
 		ns = ud_step(ud_part(b)->ud, channel, now_ns);
 	while (--steps && ns != SIM_IDLE);
@@ -50,6 +51,7 @@ static uint64_t card_ud_take(void *board, uint64_t now_ns)
 
 static uint64_t card_ud_timer(void *board, uint64_t now_ns)
 {
+	board_changed(board);
 	ud_timer(ud_part(board)->ud, now_ns);
 	return SIM_IDLE;
 }

@@ -269,6 +269,7 @@ int xp_access(struct board *b, uint32_t off, unsigned int size, uint64_t *value,
 		err = xp_sync(b, off, size, value, write);
 	} else {
 		sim_enter(b->domain);
+		board_changed(b);
 		err = xp_register(b, off, size, value, write);
 		sim_leave(b->domain);
 	}
