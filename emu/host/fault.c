@@ -177,6 +177,7 @@ static int fault_handle(struct host_mm *mm, uint64_t va, bool write,
 
 int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
 {
+	sim_worked();
 	return fault_handle(mm, va, flags & HOST_FAULT_WRITE,
 			    flags & HOST_FAULT_CARD ? FOR_CARD : FOR_CALL);
 }

@@ -222,7 +222,7 @@ static unsigned int look_around(struct serve *s)
 	 * It takes the interrupts of the hardware that it runs, but not what they leave
 	 * to be done: that may have to wait for a process, which this thread serves.
 	 */
-	sim_defers_begin(s->cfg.sim, SIM_DEFER_IRQ);
+	sim_defers_begin(s->cfg.sim, SIM_DEFER_IRQ, 0);
 	n = look_at_clients(s);
 	n += sim_pump_all(s->cfg.sim);
 	sim_defers_end();
