@@ -3,13 +3,12 @@
  * arena.c - the CPU side of a process inside this program: what a real CPU
  * would find by walking the tables is done here with protections. A page that
  * the tables do not let the CPU use is PROT_NONE in the arena; touching it
- * raises SIGSEGV, the handler (lib/os) comes here, asks the kernel half of its
- * thread (thread.c) and returns.
+ * raises SIGSEGV, the handler (lib/os) comes here, has the kernel fault the page in
+ * (thread.c) and returns.
  *
- * The arena is opened and closed by kernel threads, under the address space's
- * lock, and not by the handler: between an answer and the handler's own
- * change the page could be evicted again, and the thread would open somebody
- * else's frame.
+ * The arena is opened and closed under the address space's lock. The handler does not do it
+ * after an answer of the kernel half: meanwhile the page could be evicted again, and the
+ * thread would open somebody else's frame.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,10 +147,7 @@ void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write,
 	atomic_store(&hook, fn);
 }
 
-/*
- * No mutex, no allocation, no jump out of here; errno is the program's. What it
- * calls is atomics, sim_park and sim_unpark.
- */
+/* Waits in sim_park alone; no allocation, no jump out of here; errno is the program's. */
 bool arena_fix(uintptr_t addr, int write)
 {
 	bool (*fn)(struct host_process *p, uint64_t va, bool write, int error);

@@ -109,6 +109,14 @@ void cpu_destroy(struct host_mm *mm)
 	mm->cpu = NULL;
 }
 
+/* cpu_grant() opens pages of one leaf. */
+bool cpu_ready(const struct host_mm *mm, uint64_t va)
+{
+	unsigned int level;
+
+	return mm->cpu && !(va >> HOST_VA_BITS) && cpu_leaf_find(mm, va, &level);
+}
+
 int cpu_prot(const struct host_mm *mm, uint64_t va)
 {
 	return (int)(cpu_entry(mm, va) >> CPU_PROT_SHIFT);

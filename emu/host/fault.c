@@ -177,6 +177,7 @@ static int fault_handle(struct host_mm *mm, uint64_t va, bool write,
 
 int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
 {
+	sim_worked();
 	return fault_handle(mm, va, flags & HOST_FAULT_WRITE,
 			    flags & HOST_FAULT_CARD ? FOR_CARD : FOR_CALL);
 }
@@ -223,27 +224,28 @@ static int try_locked(struct host_mm *mm, uint64_t va, bool write)
 	struct host_map *m = map_find(mm, va);
 	struct host_frame *f = NULL;
 	uint64_t d = pt_get(mm, va);
-	int r;
+	int r, err;
 
+	/* In this program it is the handler of a signal that tries: it allocates nothing. */
+	if (!mm->remote && !cpu_ready(mm, va))
+		return -EAGAIN;
 	if (pte_allows(d, write))
 		return cpu_grant(mm, va);
 	if (pte_away(d))
 		return 0;
 	if (!m || !(m->prot & (write ? HOST_WRITE : HOST_READ)))
 		return -EAGAIN;
-	if (!pte_resident(d) && ((d & PTE_SWAP) || m->file ||
-				 fill_find(mm, va) || pt_prepare(mm, va) ||
-				 frame_try(mm, va, &f)))
+	if (!pte_resident(d) && (page_in_waits(mm, m, d) || fill_find(mm, va) ||
+				 pt_prepare(mm, va) || frame_try(mm, va, &f)))
 		return -EAGAIN;
 	at->cause = host_event(mm->k, EV_CPU_FAULT, mm->pid, va, write, 0);
 	host_count(&mm->k->count.cpu_faults, 1);
 	host_spend(mm->k, T_CPU_SIGNAL);
 	host_spend(mm->k, T_MM_LOOKUP);
-	if (f)
-		page_in_zeros(mm, m, va, write, f);
-	else
+	r = f ? page_in_now(mm, m, va, write, f) :
 		fault_spend(mm->k, fault_touch(mm, m, va, d, write));
-	r = fault_report(mm, va, write, cpu_grant(mm, va));
+	err = cpu_grant(mm, va);
+	r = fault_report(mm, va, write, err ? err : r);
 	if (r >= 0)
 		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
 			   host_translate(mm, va), write);

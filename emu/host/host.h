@@ -55,7 +55,7 @@ struct host_config {
 	uint64_t swap_pages;		/* 0: HOST_PAGES */
 	/* Of these, what one process may have at a time; 0: all. */
 	uint64_t process_pages, process_swap_pages;
-	const char *swap_dir;		/* NULL: $TMPDIR or /tmp; "": memory */
+	const char *swap_dir;		/* of its file; NULL: memory */
 };
 
 /*

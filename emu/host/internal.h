@@ -215,6 +215,7 @@ struct host_irq {
 
 struct host_swap {
 	int fd;
+	uint8_t *mem;			/* all of it; NULL: it is a file */
 	struct sim_spin lock;		/* taken, used, hint */
 	uint64_t *taken;
 	uint64_t slots, used, hint;
@@ -377,8 +378,7 @@ void frame_orphaned(struct host_frame *f);
 void *frame_mem(const struct host_frame *f);
 struct host_frame *frame_at(struct host_mm *mm, uint64_t pa);
 void frame_dirty(struct host_frame *f);
-/* The driver has brought it in for the card. */
-void frame_brought(struct host_frame *f);
+void frame_brought(struct host_frame *f);	/* by the driver, for the card */
 
 /* At its limit? Then only a page of its own makes room for another. */
 bool frames_full(const struct host_mm *mm);
@@ -438,8 +438,7 @@ int map_split(struct host_mm *mm, uint64_t start, uint64_t end);
 struct host_map *map_behind(struct host_mm *mm, uint64_t va);
 /* Room for n more; -ENOMEM: no memory, or more than PROCESS_MAPS. */
 int map_room(struct host_mm *mm, unsigned int n);
-/* First gap of that many bytes; 0: none. */
-uint64_t map_gap(struct host_mm *mm, uint64_t bytes);
+uint64_t map_gap(struct host_mm *mm, uint64_t bytes); /* the first; 0: none */
 void map_insert(struct host_mm *mm, const struct host_map *m);
 void map_remove(struct host_mm *mm, uint64_t start, uint64_t end);
 void map_merge(struct host_mm *mm);
@@ -518,11 +517,12 @@ enum {
  * PAGE_IN_*, -EFAULT, -ENOMEM, -EAGAIN.
  */
 int page_in(struct host_mm *mm, struct host_map *m, uint64_t va, int need);
-/* At once: a frame of zeros, which is BUSY. The lock is kept. */
-void page_in_zeros(struct host_mm *mm, struct host_map *m, uint64_t va,
-		   bool write, struct host_frame *f);
-/* Is va on its way in? */
-bool fill_find(const struct host_mm *mm, uint64_t va);
+/* Would the page whose entry is d be waited for? In lockstep swap is a disk. */
+bool page_in_waits(const struct host_mm *mm, const struct host_map *m, uint64_t d);
+/* If not: at once, into a frame that is BUSY. The lock is kept. PAGE_IN_MINOR, _MAJOR. */
+int page_in_now(struct host_mm *mm, struct host_map *m, uint64_t va, bool write,
+		struct host_frame *f);
+bool fill_find(const struct host_mm *mm, uint64_t va);	/* is it on its way in? */
 /* The pages of a range are dropped: those on their way find no place. */
 void fill_cancel(struct host_mm *mm, uint64_t va, uint64_t end);
 /* Wait until one of those on their way is there; the lock is let go meanwhile. */
@@ -539,6 +539,8 @@ int cpu_grant(struct host_mm *mm, uint64_t va);
  * lock before the rest; only for more than one page.
  */
 int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
+/* Will cpu_grant() find all that it needs allocated? */
+bool cpu_ready(const struct host_mm *mm, uint64_t va);
 /* What the CPU may do with the page now (HOST_READ, HOST_WRITE). */
 int cpu_prot(const struct host_mm *mm, uint64_t va);
 /* First page in [va, end) that is open; end when there is none. */

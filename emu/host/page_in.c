@@ -149,12 +149,27 @@ static void page_map(struct host_mm *mm, struct host_map *m, uint64_t va,
 	mm_mapped(mm, va);
 }
 
-void page_in_zeros(struct host_mm *mm, struct host_map *m, uint64_t va,
-		   bool write, struct host_frame *f)
+static int page_in_kind(int from)
 {
-	host_spend(mm->k, T_MM_MINOR);
-	memset(frame_mem(f), 0, HOST_PAGE);
-	page_map(mm, m, va, write, f, FROM_ZEROS);
+	return from == FROM_ZEROS ? PAGE_IN_MINOR : PAGE_IN_MAJOR;
+}
+
+bool page_in_waits(const struct host_mm *mm, const struct host_map *m, uint64_t d)
+{
+	if (d & PTE_SWAP)
+		return !mm->k->swap.mem || sim_mode(mm->k->sim) == SIM_LOCKSTEP;
+	return m->file;
+}
+
+int page_in_now(struct host_mm *mm, struct host_map *m, uint64_t va, bool write,
+		struct host_frame *f)
+{
+	struct host_fill fill = { .va = va, .frame = f, .old = pt_get(mm, va) };
+	int from = fill_from(&fill), err = fill_read(mm->k, &fill, frame_mem(f));
+
+	assert(!err && from != FROM_FILE);
+	page_map(mm, m, va, write, f, from);
+	return page_in_kind(from);
 }
 
 /* The bytes come, without the lock. 0, -EFAULT, PAGE_IN_LOOK: for nothing. */
@@ -206,5 +221,5 @@ int page_in(struct host_mm *mm, struct host_map *m, uint64_t va, int need)
 	}
 	page_map(mm, map_find(mm, va), va, need & HOST_WRITE, fill.frame,
 		 from);
-	return from == FROM_ZEROS ? PAGE_IN_MINOR : PAGE_IN_MAJOR;
+	return page_in_kind(from);
 }

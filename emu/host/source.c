@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "host/internal.h"
+#include "sim/sim.h"
 
 static _Thread_local struct {
 	void (*fn)(void *arg, bool waits);
@@ -22,6 +23,7 @@ int source_ask(struct host_source *f, uint64_t offset, void *page)
 {
 	int err;
 
+	sim_will_wait();
 	if (on_wait.fn)
 		on_wait.fn(on_wait.arg, true);
 	err = f->ops->read(f->arg, offset, page);

@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * swap.c - where pages go when they have no frame: slots of a file without a
- * name, and the files that back private mappings.
+ * swap.c - where pages go when they have no frame: slots of memory that has no name, or
+ * of a file without one; and the files that back private mappings.
+ *
+ * Memory is mapped here, and never becomes shorter (os_memory_create()), so that a slot is
+ * copied without a system call, and nobody waits for it.
  */
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/internal.h"
 #include "os/os.h"
+
+/* Slots of memory: a descriptor, and s->mem is where it is mapped; or negative errno. */
+static int swap_in_memory(struct host_swap *s, uint64_t slots)
+{
+	int fd = os_memory_create("swap", slots * HOST_PAGE), err;
+	void *mem;
+
+	if (fd < 0)
+		return fd;
+	mem = mmap(NULL, slots * HOST_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mem != MAP_FAILED) {
+		s->mem = mem;
+		return fd;
+	}
+	err = -errno;
+	close(fd);
+	return err;
+}
 
 int swap_create(struct host_swap *s, uint64_t slots, const char *dir)
 {
@@ -18,9 +40,7 @@ int swap_create(struct host_swap *s, uint64_t slots, const char *dir)
 	s->taken = calloc((slots + 63) / 64, sizeof(*s->taken));
 	if (!s->taken)
 		return -ENOMEM;
-	s->fd = dir && !*dir ?
-		os_memory_create("swap", slots * HOST_PAGE) :
-		os_file_unnamed(dir);
+	s->fd = dir ? os_file_unnamed(dir) : swap_in_memory(s, slots);
 	if (s->fd < 0) {
 		free(s->taken);
 		return s->fd;
@@ -31,6 +51,8 @@ int swap_create(struct host_swap *s, uint64_t slots, const char *dir)
 
 void swap_destroy(struct host_swap *s)
 {
+	if (s->mem)
+		munmap(s->mem, s->slots * HOST_PAGE);
 	close(s->fd);
 	free(s->taken);
 }
@@ -89,9 +111,13 @@ static ssize_t swap_read_all(int fd, void *buf, size_t len, off_t at)
 
 int swap_read(struct host_swap *s, uint32_t slot, void *page)
 {
-	ssize_t n = swap_read_all(s->fd, page, HOST_PAGE,
-				  (off_t)slot * (off_t)HOST_PAGE);
+	ssize_t n;
 
+	if (s->mem) {
+		memcpy(page, s->mem + slot * HOST_PAGE, HOST_PAGE);
+		return 0;
+	}
+	n = swap_read_all(s->fd, page, HOST_PAGE, (off_t)slot * (off_t)HOST_PAGE);
 	return n == (ssize_t)HOST_PAGE ? 0 : -EIO;
 }
 
@@ -103,6 +129,10 @@ int swap_write(struct host_swap *s, uint32_t slot, const void *page)
 
 	if (atomic_load(&s->fail_writes))
 		return -EIO;
+	if (s->mem) {
+		memcpy(s->mem + slot * HOST_PAGE, page, HOST_PAGE);
+		return 0;
+	}
 	while (done < HOST_PAGE) {
 		n = pwrite(s->fd, (const char *)page + done, HOST_PAGE - done,
 			   at + (off_t)done);

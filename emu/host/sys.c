@@ -82,7 +82,7 @@ static _Thread_local struct trace_last sys_recorded;
 static void sys_into_hardware(void)
 {
 	sys_recorded = trace_last_save();
-	sim_defers_begin(host_current()->k->sim, SIM_DEFER_WORK);
+	sim_defers_begin(host_current()->k->sim, SIM_DEFER_WORK, 0);
 }
 
 static void sys_out_of_hardware(void)

@@ -2,9 +2,12 @@
 /*
  * thread.c - application threads. Each has two halves, as a thread of a real
  * system has a user and a kernel stack: the user half runs the program, the
- * kernel half sleeps until the user half touches a page that is not there. The
- * signal handler of the user half may do next to nothing; the kernel half may
- * do all that a kernel thread may.
+ * kernel half sleeps until the user half touches a page that is not there, and may do all
+ * that a kernel thread may.
+ *
+ * Where time is real the signal handler of the user half tries the fault first: it waits for
+ * nothing and allocates nothing, and only what then cannot be done is for the kernel half.
+ * It may use the kernel's locks, since nothing that touches an arena holds one of these.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,7 @@
 #include "host/internal.h"
 #include "lib/sys.h"
 #include "sim/sim.h"
+#include "trace/trace.h"
 
 /*
  * Threads mode: how often to look before sleeping, then how often to look and
@@ -88,10 +92,31 @@ static int wait_change(struct host_thread *t, int while_state)
 	}
 }
 
+/* As a CPU that takes its own fault; what the program recorded stays its last record. */
+static int fault_here(struct host_thread *t, uint64_t va, bool write)
+{
+	struct trace_last recorded = trace_last_save();
+	struct trace_at saved = *host_trace_at();
+	int r;
+
+	trace_tick(t->process->k->trace);
+	*host_trace_at() = (struct trace_at){ 0 };
+	r = mm_fault_cpu_try(t->process->mm, va, write);
+	*host_trace_at() = saved;
+	trace_last_restore(recorded);
+	return r;
+}
+
 int thread_fault(uint64_t va, int write)
 {
 	struct host_thread *t = self;
+	int r;
 
+	if (t->spins && write >= 0) {
+		r = fault_here(t, va, write);
+		if (r != -EAGAIN)
+			return r;
+	}
 	t->va = va;
 	t->write = write;
 	/* Release: pairs with the acquire in wait_change. */
@@ -146,6 +171,9 @@ static void user_half(void *arg)
 	t->user = sim_thread_self();
 	self = t;
 	fl_sys_set(&host_sys);
+	/* The first record allocates, and it must not be made in the handler. */
+	if (t->spins)
+		trace_tick(t->process->k->trace);
 	t->fn(t->arg);
 	fl_sys_set(NULL);
 	self = NULL;

@@ -17,8 +17,11 @@
 #include "sim/sim.h"
 
 #define NOTES_AT_ONCE	32
-#define WAIT_SPINS	500
+/* A thread that waits for an answer does it soon; the service thread must be rung for. */
+#define WAIT_SPINS	150
+#define WAIT_SHARED	5
 #define WAIT_YIELDS	50
+#define WAIT_NS		50000ull	/* then it is waiting (sim_will_wait()) */
 #define NAP_NS		1000000ull
 #define SAY_CUT_OFF	100u
 
@@ -324,9 +327,9 @@ static void client_ring(struct client *c)
 /* Until at most `most` are undone; 0 or -ETIME. */
 static int wait_views(struct client *c, uint32_t most)
 {
+	unsigned int spins = serve_spins(c->serve, WAIT_SPINS, WAIT_SHARED), i;
 	struct attach_shared *sh = c->shared;
-	uint64_t start_ns = 0;
-	unsigned int i;
+	uint64_t start_ns = 0, waited_ns;
 	uint32_t seen;
 
 	for (i = 0; client_lives(c); i++) {
@@ -334,18 +337,22 @@ static int wait_views(struct client *c, uint32_t most)
 					    memory_order_relaxed);
 		if (client_undone(c) <= most)
 			return 0;
-		if (i < WAIT_SPINS) {
+		if (i < spins) {
 			os_pause();
 			continue;
 		}
-		if (!start_ns)
+		if (!start_ns) {
+			client_ring(c);
 			start_ns = os_now_ns();
-		if (os_now_ns() - start_ns > CLOSE_WAIT_NS)
+		}
+		waited_ns = os_now_ns() - start_ns;
+		if (waited_ns > CLOSE_WAIT_NS)
 			return -ETIME;
-		if (i < WAIT_SPINS + WAIT_YIELDS) {
+		if (i < spins + WAIT_YIELDS && waited_ns < WAIT_NS) {
 			os_yield();
 			continue;
 		}
+		sim_will_wait();
 		atomic_store(&sh->view_awaited, 1);
 		if (atomic_load(&sh->view_done) == seen)
 			os_word_wait(&sh->view_done, seen, NAP_NS);
@@ -395,11 +402,9 @@ static int view_close(void *arg, uint64_t va, uint64_t npages)
 		return -ETIME;
 	}
 	atomic_store(&c->slow_since_ns, 0);
-	client_ring(c);
 	err = wait_views(c, ATTACH_VIEWS - 1);
 	if (!err && client_lives(c)) {
 		client_command(c, &v);
-		client_ring(c);
 		err = wait_views(c, 0);
 	}
 	if (err) {

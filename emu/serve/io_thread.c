@@ -7,6 +7,14 @@
  * It runs the boards' hardware itself: a doorbell is a register write, and what
  * that has made ready runs before it returns, or what others have left; but never so
  * much at once that a card that is always busy would keep it from looking.
+ *
+ * It takes the interrupts of that hardware, and does their work and short calls as well: to
+ * hand these to another thread and to hear of their end costs several times what they
+ * take. But they may have to wait, for a lock or for a process that is to close its pages,
+ * and a process that is waited for may need the I/O thread. So there are two of them. One is
+ * the I/O thread; the other stands by, and before the first waits it hands over: the other
+ * is the I/O thread from then on, and the first, when it is done, stands by. While nobody
+ * stands by, work and calls go to threads of their own.
  */
 #include <poll.h>
 #include <unistd.h>
@@ -21,12 +29,20 @@
  */
 #define SPINS		100u
 #define YIELDS		1000u
+/*
+ * If the last yield took so long, somebody else ran on this CPU: most likely a process that
+ * waits for an answer. Then there are no more empty rounds than these before the next yield.
+ */
+#define SHARED_NS	1000u
+#define SHARED_SPINS	4u
 #define LOOK_MS		100	/* while somebody's time may run out */
 /*
  * Of hardware, before its turn is over and the I/O thread looks around: some tenth of a
  * millisecond. A message may be long, and who posts one can have posted many.
  */
 #define TURN_STEPS	16u
+/* Of work and calls: so many in a round, the rest is for threads that have nothing else. */
+#define WORKS_A_ROUND	8u
 
 /* Of each process: the socket, its keeper's, the process itself. */
 #define POLL_MAX (1 + LISTENERS + SERVE_WAITING + 3 * CLIENTS_MAX)
@@ -213,33 +229,106 @@ static void hardware_left(void *serve)
 		serve_wake(s);
 }
 
-/* How much there was to do. */
-static unsigned int look_around(struct serve *s)
+/* ---- which of the two ---- */
+
+static struct io_thread *io_other(struct io_thread *me)
 {
+	return &me->serve->io[me == me->serve->io];
+}
+
+/* Acquire: pairs with io_hand_over(). All that is the I/O thread's is its own then. */
+static bool io_is(const struct io_thread *me)
+{
+	return atomic_load_explicit(&me->serve->io_now, memory_order_acquire) == me;
+}
+
+/* Before it waits: what it has deferred goes with the place. */
+static void io_hand_over(void *io)
+{
+	struct io_thread *me = io, *other = io_other(me);
+	struct serve *s = me->serve;
+
+	/* It has ended, since all does. */
+	if (!atomic_exchange(&other->stands_by, false))
+		return;
+	serve_count(&s->count.handed_over);
+	sim_defers_take(&s->deferred);
+	/* Release: pairs with io_is(). */
+	atomic_store_explicit(&s->io_now, other, memory_order_release);
+	sim_unpark(other->self, 0);
+}
+
+/* Until it is the I/O thread; false: all ends. */
+static bool io_stand_by(struct io_thread *me)
+{
+	if (io_is(me))
+		return true;
+	/* Release: self is there. */
+	atomic_store(&me->stands_by, true);
+	while (!io_is(me)) {
+		/* Else the other has handed over in this moment. */
+		if (atomic_load(&me->serve->stop) &&
+		    atomic_exchange(&me->stands_by, false))
+			return false;
+		sim_park();
+	}
+	return true;
+}
+
+/* ---- rounds ---- */
+
+/* How much there was to do. After it the caller may not be the I/O thread any more. */
+static unsigned int look_around(struct io_thread *me)
+{
+	bool works = atomic_load(&io_other(me)->stands_by);
+	struct serve *s = me->serve;
 	unsigned int n;
 
-	/*
-	 * It takes the interrupts of the hardware that it runs, but not what they leave
-	 * to be done: that may have to wait for a process, which this thread serves.
-	 */
-	sim_defers_begin(s->cfg.sim, SIM_DEFER_IRQ);
+	sim_defers_begin(s->cfg.sim, works ? SIM_DEFER_WORK : SIM_DEFER_IRQ,
+			 WORKS_A_ROUND);
+	if (s->deferred.count)
+		sim_defers_give(&s->deferred);
 	n = look_at_clients(s);
 	n += sim_pump_all(s->cfg.sim);
+	if (works)
+		sim_before_wait(io_hand_over, me);
 	sim_defers_end();
+	sim_before_wait(NULL, NULL);
 	return n;
 }
 
-static void io_sleep_until_called(struct serve *s)
+static void io_awake(struct serve *s)
 {
+	atomic_store(&s->asleep, false);
+	say_asleep(s, 0);
+}
+
+static void io_yield(struct serve *s)
+{
+	uint64_t start_ns = os_now_ns();
+
+	os_yield();
+	atomic_store_explicit(&s->cpu_shared, os_now_ns() - start_ns > SHARED_NS,
+			      memory_order_relaxed);
+}
+
+static void io_sleep_until_called(struct io_thread *me)
+{
+	struct serve *s = me->serve;
+	unsigned int n;
+
 	say_asleep(s, 1);
 	atomic_store(&s->asleep, true);
 	/* Who wrote before it could see that: found by this look. */
-	if (!look_around(s)) {
+	n = look_around(me);
+	if (!io_is(me))
+		return;
+	if (!n) {
 		serve_count(&s->count.sleeps);
 		io_look_at_sockets(s, -1);
 	}
-	atomic_store(&s->asleep, false);
-	say_asleep(s, 0);
+	io_awake(s);
+	check_clients(s);
 }
 
 static void end_all(struct serve *s)
@@ -260,26 +349,48 @@ static void end_all(struct serve *s)
 	}
 }
 
-void io_main(void *serve)
+/* As long as it is the I/O thread. */
+static void io_rounds(struct io_thread *me)
 {
-	struct serve *s = serve;
-	unsigned int idle = 0, rounds = 0;
+	struct serve *s = me->serve;
+	unsigned int idle = 0, rounds = 0, spins;
 
-	sim_turns(s->cfg.sim, TURN_STEPS, hardware_left, s);
-	while (!atomic_load(&s->stop)) {
-		idle = look_around(s) ? 0 : idle + 1;
+	io_awake(s);
+	/* At least one round: something may have been handed over. */
+	do {
+		idle = look_around(me) ? 0 : idle + 1;
+		if (!io_is(me))
+			return;
 		if (++rounds % SOCKETS_EVERY == 0) {
 			io_look_at_sockets(s, 0);
 			check_clients(s);
 		}
-		if (idle > SPINS + YIELDS) {
-			io_sleep_until_called(s);
-			check_clients(s);
+		spins = serve_spins(s, SPINS, SHARED_SPINS);
+		if (idle > spins + YIELDS) {
+			io_sleep_until_called(me);
+			if (!io_is(me))
+				return;
 			idle = 0;
-		} else if (idle > SPINS) {
-			os_yield();
+		} else if (idle > spins) {
+			io_yield(s);
 		}
+	} while (!atomic_load(&s->stop));
+}
+
+void io_main(void *io)
+{
+	struct io_thread *me = io;
+	struct serve *s = me->serve;
+
+	me->self = sim_thread_self();
+	if (io_is(me))
+		sim_turns(s->cfg.sim, TURN_STEPS, hardware_left, s);
+	while (io_stand_by(me)) {
+		io_rounds(me);
+		if (!io_is(me))
+			continue;
+		end_all(s);
+		sim_turns(s->cfg.sim, 0, NULL, NULL);
+		break;
 	}
-	end_all(s);
-	sim_turns(s->cfg.sim, 0, NULL, NULL);
 }

@@ -73,6 +73,20 @@ static void serve_init(struct serve *s)
 		s->pending[i].sock = -1;
 }
 
+/* Without the second one nothing is ever handed over. */
+static int io_start(struct serve *s)
+{
+	unsigned int i;
+
+	atomic_store(&s->io_now, &s->io[0]);
+	for (i = 0; i < 2; i++) {
+		s->io[i].serve = s;
+		s->io[i].thread = sim_thread_start(s->cfg.sim, "io", true, io_main,
+						   &s->io[i]);
+	}
+	return s->io[0].thread ? 0 : -EAGAIN;
+}
+
 static int serve_begin(struct serve *s)
 {
 	int err = sigbus_begin();
@@ -81,9 +95,7 @@ static int serve_begin(struct serve *s)
 		return err;
 	err = keepers_begin(&s->keepers);
 	if (!err) {
-		s->io = sim_thread_start(s->cfg.sim, "io", true, io_main,
-					 s);
-		if (s->io)
+		if (!io_start(s))
 			return 0;
 		keepers_end(&s->keepers);
 		err = -EAGAIN;
@@ -313,7 +325,12 @@ void serve_close(struct serve *s)
 
 	atomic_store(&s->stop, true);
 	serve_wake(s);
-	sim_thread_join(s->io);
+	for (i = 0; i < 2; i++) {
+		if (!s->io[i].thread)
+			continue;
+		sim_unpark(s->io[i].thread, 0);
+		sim_thread_join(s->io[i].thread);
+	}
 	for (i = 0; i < LISTENERS; i++)
 		if (s->listener[i].sock >= 0)
 			listener_close(s, &s->listener[i], true);
@@ -340,5 +357,6 @@ void serve_stats(struct serve *s, struct serve_stats *st)
 		.faults = atomic_load(&s->count.faults),
 		.cut_off = atomic_load(&s->count.cut_off),
 		.sleeps = atomic_load(&s->count.sleeps),
+		.handed_over = atomic_load(&s->count.handed_over),
 	};
 }

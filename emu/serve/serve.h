@@ -48,7 +48,8 @@ void serve_close(struct serve *s);
 void serve_destroy(struct serve *s);
 
 struct serve_stats {
-	uint64_t attached, refused, posts, calls, faults, cut_off, sleeps;
+	uint64_t attached, refused, posts, calls, faults, cut_off, sleeps,
+		handed_over;	/* the I/O thread's place, by one that had to wait */
 };
 void serve_stats(struct serve *s, struct serve_stats *st);
 

@@ -23,6 +23,7 @@
 #include "serve/sigbus.h"
 #include "serve/keeper.h"
 #include "serve/serve.h"
+#include "sim/sim.h"
 #include "trace/trace.h"
 
 #define LISTENERS		16u
@@ -55,8 +56,9 @@ struct worker {
 	struct sim_thread *thread;	/* made when it is first needed; I/O thread */
 	struct call call;		/* the I/O thread writes, then job is set */
 	atomic_bool job;		/* release; pairs with the worker's acquire */
-	/* The worker is at it; it clears this (release) when its answer is whole. */
+	/* Somebody is at it, who clears this (release) when the answer is whole. */
 	atomic_bool busy;
+	bool deferred;			/* to be done by the I/O thread, which knows it */
 };
 
 /* Memory of a queue that the process was told of. */
@@ -91,6 +93,7 @@ struct client {
 	/* I/O thread and workers */
 	struct sim_spin lock;		/* queue */
 	struct queue queue[QUEUES];
+	atomic_uint on_io;		/* calls that the I/O threads do, or are to do */
 	volatile void *doorbell;	/* NULL: not mapped */
 	struct sim_spin doorbell_lock;	/* held while it is written */
 	struct worker worker[ATTACH_CALLS];
@@ -118,11 +121,22 @@ struct listener {
 	char path[108];
 };
 
+/* One of the two that take turns at being the I/O thread (io_thread.c). */
+struct io_thread {
+	struct serve *serve;
+	struct sim_thread *thread;	/* of who started it; self is its own */
+	struct sim_thread *self;
+	atomic_bool stands_by;		/* it can take over */
+};
+
 struct serve {
 	struct serve_config cfg;
-	struct sim_thread *io;
+	struct io_thread io[2];
+	_Atomic(struct io_thread *) io_now;
+	struct sim_deferred_calls deferred;	/* handed over with the place */
 	int wake[2];			/* a byte: the I/O thread looks at all */
 	atomic_bool stop, asleep;
+	atomic_bool cpu_shared;		/* the I/O thread's, with one that waits for it */
 	struct sim_spin lock;		/* listeners, against the I/O thread */
 	struct listener listener[LISTENERS];
 	struct pending pending[SERVE_WAITING];
@@ -134,9 +148,17 @@ struct serve {
 	uint64_t instance;
 	struct {
 		atomic_ullong attached, refused, posts, calls, faults, cut_off,
-			sleeps;
+			sleeps, handed_over;
 	} count;
 };
+
+/* How often to look before one yields: in vain, if who is waited for needs the CPU. */
+static inline unsigned int serve_spins(struct serve *s, unsigned int alone,
+				       unsigned int shared)
+{
+	return atomic_load_explicit(&s->cpu_shared, memory_order_relaxed) ? shared :
+									    alone;
+}
 
 static inline void serve_count(atomic_ullong *n)
 {
@@ -152,7 +174,7 @@ void serve_wake(struct serve *s);
 void serve_hang_up(struct serve *s, int sock);
 
 /* io_thread.c */
-void io_main(void *serve);
+void io_main(void *io);
 
 /* listener.c; I/O thread */
 void listener_accept(struct serve *s, struct listener *d);

@@ -3,8 +3,9 @@
  * syscall.c - the system calls and page faults of a process, each in the kernel worker
  * of the thread that made it: a thread here for each slot that was ever used. What
  * the process wrote was copied once by the I/O thread; an answer is all that goes back.
- * A fault that need not wait is answered by the I/O thread itself: waking the worker would
- * take several times as long as the fault.
+ * A fault that need not wait is answered by the I/O thread itself, and so is what is most
+ * likely short, since another takes its place if it has to wait (io_thread.c): waking the
+ * worker would take several times as long as the call.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,10 @@
 #define DOORBELLS UINT64_MAX			/* attach.h, ATTACH_MMAP */
 /* A worker without work looks on so often: who asks once asks again. */
 #define LINGER 20u
+/* A call is for the I/O thread if it is about so much memory at most. */
+#define SHORT_BYTES	(64 * HOST_PAGE)
+/* Between two looks whether these calls of a process that ends are over. */
+#define ON_IO_NS	100000
 /* As much as the driver may read of an argument that says it is so long. */
 #define ARGUMENT_BYTES HOST_PAGE
 
@@ -358,11 +363,23 @@ static void call_publish(struct client *c, struct attach_call *slot,
 		os_word_wake(&slot->state);
 }
 
-static void serve_one(struct worker *h)
+static void call_answer(struct worker *h, const struct call *call)
 {
 	struct client *c = h->client;
-	struct call call = h->call;
 	struct answer a = { 0 };
+
+	if (call->op < ATTACH_OPS && calls[call->op])
+		a.result = calls[call->op](c, call, &a);
+	else
+		a.result = -ENOSYS;
+	call_publish(c, &c->shared->call[h->slot], &a);
+	/* Release: from now on the I/O thread may answer in this slot. */
+	atomic_store_explicit(&h->busy, false, memory_order_release);
+}
+
+static void serve_one(struct worker *h)
+{
+	struct call call = h->call;
 
 	/*
 	 * The slot may be used again as soon as the answer is there. Release:
@@ -370,13 +387,7 @@ static void serve_one(struct worker *h)
 	 */
 	atomic_store_explicit(&h->busy, true, memory_order_relaxed);
 	atomic_store_explicit(&h->job, false, memory_order_release);
-	if (call.op < ATTACH_OPS && calls[call.op])
-		a.result = calls[call.op](c, &call, &a);
-	else
-		a.result = -ENOSYS;
-	call_publish(c, &c->shared->call[h->slot], &a);
-	/* Release: from now on the I/O thread may answer in this slot. */
-	atomic_store_explicit(&h->busy, false, memory_order_release);
+	call_answer(h, &call);
 }
 
 static void call_worker_main(void *worker)
@@ -423,17 +434,88 @@ static bool answer_fault(struct client *c, const struct worker *h)
 	return true;
 }
 
+/* To the worker of its slot, which begins with its first call. */
+static void call_to_worker(struct worker *h)
+{
+	const struct answer none = { .result = -EAGAIN };
+	struct client *c = h->client;
+	char name[64];
+
+	atomic_store_explicit(&h->job, true, memory_order_release);
+	if (h->thread) {
+		sim_unpark(h->thread, 0);
+		return;
+	}
+	snprintf(name, sizeof(name), "%.40s/kernel %u", c->name, h->slot);
+	h->thread = sim_thread_start(c->serve->cfg.sim, name, true,
+				     call_worker_main, h);
+	if (h->thread)
+		return;
+	/* So many processes want threads that there are none. */
+	atomic_store_explicit(&h->job, false, memory_order_relaxed);
+	call_publish(c, &c->shared->call[h->slot], &none);
+}
+
+/* Most likely it is over soon; nothing here may take long without waiting. */
+static bool is_short(const struct call *call)
+{
+	struct fl_prefetch p;
+
+	switch (call->op) {
+	case ATTACH_FAULT:
+		return true;
+	case ATTACH_ADVISE:
+		return call->arg[1] <= SHORT_BYTES;
+	case ATTACH_IOCTL:
+		memcpy(&p, call->payload, sizeof(p));
+		return call->arg[1] == FL_IOC_COUNTERS ||
+		       (call->arg[1] == FL_IOC_PREFETCH && p.length <= SHORT_BYTES);
+	default:
+		return false;
+	}
+}
+
+/* By the I/O thread, when it has looked at all processes. */
+static void call_on_io(void *worker)
+{
+	struct worker *h = worker;
+	struct client *c = h->client;
+	struct call call = h->call;
+
+	h->deferred = false;
+	if (!sim_takes_work()) {
+		atomic_store_explicit(&h->busy, false, memory_order_relaxed);
+		if (atomic_load(&c->state) == CLIENT_LIVES)
+			call_to_worker(h);
+	} else {
+		host_act_for(c->process);
+		call_answer(h, &call);
+		host_act_for(NULL);
+	}
+	/* Release: pairs with calls_end(). */
+	atomic_fetch_sub(&c->on_io, 1);
+}
+
+static bool call_defer(struct worker *h)
+{
+	if (!is_short(&h->call) ||
+	    sim_defer(SIM_DEFER_WORK, call_on_io, h) != SIM_DEFERRED)
+		return false;
+	atomic_fetch_add(&h->client->on_io, 1);
+	atomic_store_explicit(&h->busy, true, memory_order_relaxed);
+	h->deferred = true;
+	return true;
+}
+
 static void call_hand_over(struct client *c, unsigned int i)
 {
 	struct attach_call *slot = &c->shared->call[i];
 	struct worker *h = &c->worker[i];
-	const struct answer none = { .result = -EAGAIN };
 	volatile struct attach_call *v = slot;
-	char name[64];
 	unsigned int k;
 
 	/* One at a time: who asks again before the answer is not heard. */
-	if (atomic_load_explicit(&h->job, memory_order_acquire))
+	if (h->deferred || atomic_load_explicit(&h->job, memory_order_acquire))
 		return;
 	/* Acquire: pairs with the asker's release. */
 	if (atomic_load_explicit(&slot->state, memory_order_acquire) !=
@@ -448,7 +530,7 @@ static void call_hand_over(struct client *c, unsigned int i)
 		h->call.payload[k] = v->payload[k];
 	/* Acquire: pairs with the worker's release; its answer is whole. */
 	if (!atomic_load_explicit(&h->busy, memory_order_acquire) &&
-	    answer_fault(c, h))
+	    (answer_fault(c, h) || call_defer(h)))
 		return;
 	/* The descriptor was sent before the call was made: it is there now. */
 	if (h->call.op == ATTACH_MAP_FILE) {
@@ -457,19 +539,7 @@ static void call_hand_over(struct client *c, unsigned int i)
 		if (atomic_load(&c->state) != CLIENT_LIVES)
 			return;
 	}
-	atomic_store_explicit(&h->job, true, memory_order_release);
-	if (h->thread) {
-		sim_unpark(h->thread, 0);
-		return;
-	}
-	snprintf(name, sizeof(name), "%.40s/kernel %u", c->name, i);
-	h->thread = sim_thread_start(c->serve->cfg.sim, name, true,
-				     call_worker_main, h);
-	if (h->thread)
-		return;
-	/* So many processes want threads that there are none. */
-	atomic_store_explicit(&h->job, false, memory_order_relaxed);
-	call_publish(c, slot, &none);
+	call_to_worker(h);
 }
 
 unsigned int calls_take(struct client *c)
@@ -490,6 +560,9 @@ void calls_end(struct client *c)
 {
 	unsigned int i;
 
+	/* Of a process that is killed they end soon. */
+	while (atomic_load(&c->on_io))
+		sim_sleep(ON_IO_NS);
 	for (i = 0; i < ATTACH_CALLS; i++) {
 		if (!c->worker[i].thread)
 			continue;

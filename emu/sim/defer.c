@@ -7,56 +7,104 @@
 
 #include "sim/sim_internal.h"
 
-#define DEFERRED_MAX 16
-
 static _Thread_local struct {
 	bool open;
 	enum sim_defers most;
-	unsigned int count;
-	struct {
-		void (*fn)(void *arg);
-		void *arg;
-	} call[DEFERRED_MAX];
+	unsigned int works, works_most;	/* works_most 0: no limit */
+	struct sim_deferred_calls left;
+	/* sim_before_wait(); NULL: nothing is to be done */
+	void (*before)(void *arg);
+	void *arg;
+	unsigned int worked;
 } deferred;
+
+bool sim_takes_work(void)
+{
+	return deferred.open && deferred.most >= SIM_DEFER_WORK;
+}
 
 enum sim_deferred sim_defer(enum sim_defers kind, void (*fn)(void *arg), void *arg)
 {
+	struct sim_deferred_calls *left = &deferred.left;
 	unsigned int i;
 
 	if (!deferred.open || kind > deferred.most)
 		return SIM_NOT_DEFERRED;
-	for (i = 0; i < deferred.count; i++)
-		if (deferred.call[i].fn == fn && deferred.call[i].arg == arg)
+	for (i = 0; i < left->count; i++)
+		if (left->call[i].fn == fn && left->call[i].arg == arg)
 			return SIM_DEFERRED_BEFORE;
-	if (deferred.count == DEFERRED_MAX)
+	if (left->count == SIM_DEFERS_MAX)
 		return SIM_NOT_DEFERRED;
-	deferred.call[i].fn = fn;
-	deferred.call[i].arg = arg;
-	deferred.count++;
+	if (kind == SIM_DEFER_WORK && deferred.works_most &&
+	    deferred.works++ >= deferred.works_most)
+		return SIM_NOT_DEFERRED;
+	left->call[i].fn = fn;
+	left->call[i].arg = arg;
+	left->count++;
 	return SIM_DEFERRED;
 }
 
-void sim_defers_begin(const struct sim *sim, enum sim_defers most)
+void sim_defers_begin(const struct sim *sim, enum sim_defers most, unsigned int works)
 {
-	assert(!deferred.open && !deferred.count);
+	assert(!deferred.open && !deferred.left.count);
 	deferred.open = sim_mode(sim) == SIM_THREADS;
 	deferred.most = most;
+	deferred.works = 0;
+	deferred.works_most = works;
 }
 
 void sim_defers_end(void)
 {
+	struct sim_deferred_calls *left = &deferred.left;
 	void (*fn)(void *arg);
 	void *arg;
 	unsigned int i;
 
 	/* Oldest first; one that is under way may be deferred anew. */
-	while (deferred.count) {
-		fn = deferred.call[0].fn;
-		arg = deferred.call[0].arg;
-		deferred.count--;
-		for (i = 0; i < deferred.count; i++)
-			deferred.call[i] = deferred.call[i + 1];
+	while (left->count) {
+		fn = left->call[0].fn;
+		arg = left->call[0].arg;
+		left->count--;
+		for (i = 0; i < left->count; i++)
+			left->call[i] = left->call[i + 1];
 		fn(arg);
 	}
 	deferred.open = false;
+}
+
+void sim_defers_take(struct sim_deferred_calls *to)
+{
+	*to = deferred.left;
+	deferred.left.count = 0;
+	deferred.open = false;
+}
+
+void sim_defers_give(struct sim_deferred_calls *from)
+{
+	assert(deferred.open && !deferred.left.count);
+	deferred.left = *from;
+	from->count = 0;
+}
+
+void sim_before_wait(void (*fn)(void *arg), void *arg)
+{
+	deferred.before = fn;
+	deferred.arg = arg;
+	deferred.worked = 0;
+}
+
+void sim_will_wait(void)
+{
+	void (*fn)(void *arg) = deferred.before;
+
+	if (!fn)
+		return;
+	deferred.before = NULL;
+	fn(deferred.arg);
+}
+
+void sim_worked(void)
+{
+	if (deferred.before && ++deferred.worked >= WORKED_MOST)
+		sim_will_wait();
 }

@@ -411,6 +411,7 @@ void sim_sleep(uint64_t ns)
 		lockstep_spend(t, ns);
 		return;
 	}
+	sim_will_wait();
 	now_ns = threads_now(t->sim);
 	end_ns = now_ns + ns;
 	for (; now_ns < end_ns && !sim_stopping(); now_ns = threads_now(t->sim))
@@ -432,6 +433,7 @@ void sim_park(void)
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t);
+	sim_will_wait();
 	if (sim_is_lockstep(t->sim))
 		lockstep_park(t, 0);
 	else
@@ -462,6 +464,7 @@ bool sim_park_timeout(uint64_t ns)
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t && ns);
+	sim_will_wait();
 	return sim_is_lockstep(t->sim) ? lockstep_park(t, ns) :
 				  threads_park(t, ns);
 }

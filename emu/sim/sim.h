@@ -147,7 +147,8 @@ void sim_kick_remote(struct sim_actor *a);
  * work right now, since it holds a domain: fn(arg) is called in sim_defers_end(). What is
  * deferred already is not deferred twice. SIM_NOT_DEFERRED: this thread takes no work (of this
  * kind), so another must be woken. Between sim_defers_begin() and sim_defers_end() it
- * does; the two do not nest, and fn may defer more. Lockstep: nothing is deferred.
+ * does; the two do not nest, and fn may defer more, but of work no more than `works` in all
+ * (0: no limit). Lockstep: nothing is deferred.
  */
 enum sim_defers {
 	SIM_DEFER_IRQ,	/* handlers, which do not sleep */
@@ -155,8 +156,37 @@ enum sim_defers {
 };
 enum sim_deferred { SIM_NOT_DEFERRED, SIM_DEFERRED, SIM_DEFERRED_BEFORE };
 enum sim_deferred sim_defer(enum sim_defers kind, void (*fn)(void *arg), void *arg);
-void sim_defers_begin(const struct sim *sim, enum sim_defers most);
+void sim_defers_begin(const struct sim *sim, enum sim_defers most, unsigned int works);
 void sim_defers_end(void);
+/* Does the calling thread take work now? fn asks, since it may have changed (below). */
+bool sim_takes_work(void);
+
+/*
+ * A thread that others count on may do work that waits if another takes its place then:
+ * before it waits for somebody (for a mutex or in a wait queue, parked or asleep; who waits
+ * in another way calls sim_will_wait()), or when it has called sim_worked() WORKED_MOST times,
+ * fn(arg) is called, once. NULL: no longer.
+ */
+void sim_before_wait(void (*fn)(void *arg), void *arg);
+void sim_will_wait(void);
+/* A piece of work of about a microsecond is done. */
+void sim_worked(void);
+#define WORKED_MOST	32u
+
+/*
+ * What the calling thread has deferred and not done yet, for another, which gives it to itself
+ * after its sim_defers_begin(). The first takes no work from now on.
+ */
+#define SIM_DEFERS_MAX	16u
+struct sim_deferred_calls {
+	unsigned int count;
+	struct {
+		void (*fn)(void *arg);
+		void *arg;
+	} call[SIM_DEFERS_MAX];
+};
+void sim_defers_take(struct sim_deferred_calls *to);
+void sim_defers_give(struct sim_deferred_calls *from);	/* empties it */
 
 /* ---- software threads ---- */
 

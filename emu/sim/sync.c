@@ -15,6 +15,7 @@
 
 #define SPINS_BEFORE_YIELD 100
 #define TRIES_BEFORE_SLEEP 200	/* threads mode: a wake costs more than this */
+#define TRIES_OF_PORT	10	/* and after so many it is waiting (sim_will_wait()) */
 
 struct sim_waiter {
 	struct sim_thread *thread;
@@ -99,6 +100,8 @@ void sim_mutex_lock(struct sim_mutex *m)
 		while (tries++ < TRIES_BEFORE_SLEEP) {
 			if (sim_mutex_trylock(m))
 				return;
+			if (tries == TRIES_OF_PORT)
+				sim_will_wait();
 			os_yield();
 		}
 	guard_lock(&m->guard);
@@ -194,6 +197,7 @@ bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg,
 		now_ns = sim_now(w.thread->sim);
 		if (!yes && !is_woken(&w) && now_ns < end_ns &&
 		    !sim_stopping()) {
+			sim_will_wait();
 			sim_thread_wait(end_ns == SIM_IDLE ? 0 :
 							     end_ns - now_ns);
 			yes = cond(arg);

@@ -97,6 +97,65 @@ TEST("contents that lie in swap or in a file are waited for by others")
 	unlink(path);
 }
 
+TEST("contents in swap that is memory come at once where time is real")
+{
+	struct rig *r = rig_start(SIM_THREADS, 1, 16, 16);
+	struct remote *m = remote_start(r, 1);
+	uint64_t va = remote_map(m, 2);
+
+	EXPECT_EQ(remote_put(m, va, 4), 0);
+	EXPECT_EQ(host_madvise(m->p, pointer_to(va), PAGE, HOST_PAGEOUT), 0);
+	EXPECT_EQ(host_process_fault_try(m->p, va, 0), 0);
+	EXPECT_EQ(m->prot, HOST_READ);
+	EXPECT_EQ(remote_get(m, va), 4);
+	EXPECT_EQ(rig_stats(r).faults_major, 1);
+	EXPECT_EQ(rig_stats(r).swap_ins, 1);
+	STEP("clean it goes without a write; written, its slot is free again");
+	EXPECT_EQ(host_madvise(m->p, pointer_to(va), PAGE, HOST_PAGEOUT), 0);
+	EXPECT_EQ(rig_stats(r).swap_outs, 1);
+	EXPECT_EQ(host_process_fault_try(m->p, va, 1), 0);
+	EXPECT_EQ(remote_get(m, va), 4);
+	EXPECT_EQ(rig_stats(r).swap_used, 0);
+	rig_check(r);
+}
+
+static int swap_to_file(struct rig *r)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	swap_destroy(&r->k->swap);
+	memset(&r->k->swap, 0, sizeof(r->k->swap));
+	return swap_create(&r->k->swap, 16, tmp ? tmp : "/tmp");
+}
+
+TEST("contents in a swap file are waited for by others, whatever the mode")
+{
+	struct rig *r = rig_start(SIM_THREADS, 1, 16, 16);
+	struct remote *m = remote_start(r, 1);
+	uint64_t va = remote_map(m, 1);
+
+	EXPECT_EQ(swap_to_file(r), 0);
+	EXPECT_EQ(remote_put(m, va, 4), 0);
+	EXPECT_EQ(host_madvise(m->p, pointer_to(va), PAGE, HOST_PAGEOUT), 0);
+	expect_nothing(m, va, 0);
+	EXPECT_EQ(remote_get(m, va), 4);
+}
+
+TEST("of a process here the first page of a stretch is for who may allocate")
+{
+	struct rig *r = rig_start(SIM_THREADS, 1, 16, 16);
+	struct host_mm *mm = host_process_mm(r->p[0]);
+	int error;
+	uint64_t va = va_of(host_mmap(r->p[0], 2 * PAGE, RW, NULL, 0, &error));
+
+	EXPECT_EQ(mm_fault_cpu_try(mm, va, true), -EAGAIN);
+	EXPECT_EQ(rig_stats(r).cpu_faults, 0);
+	EXPECT_EQ(mm_fault_cpu(mm, va, true), 0);
+	EXPECT_EQ(mm_fault_cpu_try(mm, va + PAGE, true), 0);
+	EXPECT_EQ(rig_stats(r).cpu_faults, 2);
+	rig_check(r);
+}
+
 TEST("what cannot be repaired is left to who may say so")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 16);

@@ -211,18 +211,36 @@ TEST("a kernel without a place for its swap file is not created")
 	EXPECT_EQ(error, -EINVAL);
 }
 
-TEST("swap may be kept in memory, where no file can be")
+static void expect_swap_keeps(const char *dir)
 {
-	uint8_t page[PAGE] = { 7 }, back[PAGE] = { 0 };
+	uint8_t page[PAGE] = { 7 }, other[PAGE] = { 8 }, back[PAGE] = { 0 };
 	struct host_swap s = { 0 };
-	uint32_t slot;
+	uint32_t slot[2];
 
-	EXPECT_EQ(swap_create(&s, 2, ""), 0);
-	slot = swap_get(&s);
-	EXPECT_EQ(swap_write(&s, slot, page), 0);
-	EXPECT_EQ(swap_read(&s, slot, back), 0);
+	EXPECT_EQ(swap_create(&s, 2, dir), 0);
+	slot[0] = swap_get(&s);
+	slot[1] = swap_get(&s);
+	EXPECT_EQ(swap_get(&s), NO_SLOT);
+	EXPECT_EQ(swap_write(&s, slot[0], page), 0);
+	EXPECT_EQ(swap_write(&s, slot[1], other), 0);
+	EXPECT_EQ(swap_read(&s, slot[0], back), 0);
 	EXPECT_MEM(back, page, PAGE);
+	EXPECT_EQ(swap_read(&s, slot[1], back), 0);
+	EXPECT_MEM(back, other, PAGE);
+	STEP("a write that fails leaves what was there");
+	atomic_store(&s.fail_writes, true);
+	EXPECT_EQ(swap_write(&s, slot[1], page), -EIO);
+	EXPECT_EQ(swap_read(&s, slot[1], back), 0);
+	EXPECT_MEM(back, other, PAGE);
 	swap_destroy(&s);
+}
+
+TEST("swap is kept in memory, or in a file where a folder is named")
+{
+	const char *tmp = getenv("TMPDIR");
+
+	expect_swap_keeps(NULL);
+	expect_swap_keeps(tmp ? tmp : "/tmp");
 }
 
 /* ---- DMA memory ---- */

@@ -253,20 +253,23 @@ static void wake_for_rest(struct workqueue_struct *wq)
 	sim_spin_unlock(&wq->lock);
 }
 
-/* The thread that has taken an interrupt does the work itself. */
+/*
+ * The thread that has taken an interrupt does the work itself, unless it takes none any more:
+ * an item had to wait.
+ */
 static void work_now(void *arg)
 {
 	struct workqueue_struct *wq = arg;
 	struct worker me = { .wq = wq, .thread = sim_thread_self() }, **at;
 	struct shim_cpu before = *shim_cpu();
-	struct work_struct *w = NULL;
+	struct work_struct *w;
 	atomic_ullong *account = sim_charge(wq->account);
 	unsigned int n;
 
 	sim_spin_lock(&wq->lock);
 	me.next = wq->guests;
 	wq->guests = &me;
-	for (n = 0; n < ITEMS_AT_ONCE; n++) {
+	for (n = 0; n < ITEMS_AT_ONCE && sim_takes_work(); n++) {
 		w = next_item(wq);
 		if (!w)
 			break;
@@ -282,8 +285,7 @@ static void work_now(void *arg)
 		;
 	*at = me.next;
 	sim_spin_unlock(&wq->lock);
-	if (w)
-		wake_for_rest(wq);
+	wake_for_rest(wq);
 	sim_charge(account);
 	*shim_cpu() = before;
 	workqueue_put(wq);
