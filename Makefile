@@ -15,7 +15,6 @@
 ## with	PAGE=16384	pages of residency of 4096 to 65536 bytes (usual: those of this machine)
 ## with	STEPPING=7	another device of the family, with other numbers (1 to 999999); labs too
 ## with	CC=..., CFLAGS=...	the compiler, and how it optimises
-## with	LTO=no	the board's parts are not optimised again when they are linked
 ## with	V=1	whole command lines are shown
 ## with	FAULTLINE_INSTALL=no	no package is installed
 
@@ -101,18 +100,12 @@ say = @echo "  $(1) $@"
 endif
 endif
 
-# Without CFLAGS, the data path gets what it gains by: -O3 for the models of the hardware,
-# and a second optimisation when the programs are linked. Objects hold ordinary code as well
-# (fat), so that any linker can use the archives; a compiler that cannot do that does
-# without. A build for tests alone (a sanitizer, another system) optimises less, to compile
-# faster.
+# Without CFLAGS, the models of the hardware are compiled with -O3. A build for tests alone
+# (a sanitizer, another system) optimises less, to compile faster.
 ifeq ($(origin CFLAGS),undefined)
 CFLAGS := $(if $(filter plain,$(SAN)),-O2,-O1) -g
 ifeq ($(SAN)$(OTHER_OS)$(OTHER_PAGE),plain)
 FAST := -O3
-LTO_CFLAGS := -flto=auto -ffat-lto-objects
-LTO ?= $(shell echo 'int x;' | $(CC) $(LTO_CFLAGS) -Werror -x c -c \
-	 -o /dev/null - 2>/dev/null && echo yes)
 endif
 endif
 WARN := -Wall -Wextra -Werror=implicit-function-declaration -Werror=return-type $(WERROR)
@@ -139,12 +132,7 @@ URCU_LIBS := $(shell pkg-config --libs liburcu-qsbr 2>/dev/null || \
 
 COMPILE = $(CC) -std=gnu11 $(CFLAGS) $(SAN_$(SAN)) $(WARN) $(DEFINES) \
 	-DHOST_PAGE_SHIFT=$(SHIFT_$(PAGE)) -MMD -MP -pthread
-# A linker with gcc's plugin would optimise fat objects unasked: tests need not wait.
-LINK = $(CC) $(CFLAGS) $(SAN_$(SAN)) -pthread -fno-lto
-ifeq ($(LTO),yes)
-COMPILE += $(LTO_CFLAGS)
-LINK_FAST := -O3 $(LTO_CFLAGS)
-endif
+LINK = $(CC) $(CFLAGS) $(SAN_$(SAN)) -pthread
 # Before 2.34 glibc has shm_open and dlopen in libraries of their own.
 LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-lrt)
 
@@ -203,7 +191,7 @@ LINK_LIBS = $(ARCHIVES) $(USER_LIB) $(BOARD_LIB) $(LIBS)
 $(FAULTLINE): $(MAIN_OBJ) $(ARCHIVES)
 	$(if $(MAIN_OBJ),,$(error tools/faultline/main.c is missing))
 	$(call say,LD)
-	$(Q)$(LINK) $(LINK_FAST) -o $@ $(MAIN_OBJ) $(LINK_LIBS)
+	$(Q)$(LINK) -o $@ $(MAIN_OBJ) $(LINK_LIBS)
 
 # An example is an ordinary program; here tools/faultline/example_host.c runs it.
 $(EXAMPLE_OBJ): DEFINES += -Dmain=example_main
@@ -215,12 +203,8 @@ $(EXAMPLE_BIN): $(B)/examples/%: $(O)/lib/examples/%.o $(ARCHIVES)
 HOT := board board/packets smmu nic fabric sim trace
 $(call obj,$(foreach d,$(HOT),$(wildcard emu/$(d)/*.c))): CFLAGS += $(FAST)
 
-# Profiles are built in as bytes: the compiler's list of includes does not name them, and
-# the second optimisation cannot take them.
+# Profiles are built in as bytes: the compiler's list of includes does not name them.
 $(O)/emu/sim/timing.o: $(wildcard emu/sim/profiles/*.profile)
-$(O)/emu/sim/timing.o: LTO_CFLAGS :=
-# A program that links the library must not compile it again, with warnings of its own.
-$(LIB_OBJ): LTO_CFLAGS :=
 ifneq ($(OTHER_OS),)
 # The other system layer is a rehearsal here: nothing may come in that POSIX does not have.
 $(OS_OBJ): DEFINES := -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700

@@ -25,7 +25,7 @@ lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
 # For tools/lab/grade and the scripts that call it, which use -MD instead: -MMD does not list
 # headers of the system's folders.
-LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS) \
+LAB_COMPILE = $(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS) \
 	      $(LAB_GUARD) $(LAB_QUIET)
 # clang warns of each flag that a step does not use; gcc does not know the option.
 LAB_QUIET = $(shell echo 'int x;' | $(CC) -Werror -Wunused-command-line-argument -x c -c \

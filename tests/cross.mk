@@ -23,7 +23,7 @@ AARCH64_ROOT := build/aarch64/root
 AARCH64_TESTS := test_os test_host_mm test_host_import test_host_attach \
 	       test_host_reclaim test_smmu_walk \
 	       test_wire
-CROSS = $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain LTO=no CFLAGS=-O1 \
+CROSS = $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain CFLAGS=-O1 \
 	URCU_CFLAGS=-I$(CURDIR)/$(AARCH64_ROOT)/usr/include/aarch64-linux-gnu \
 	URCU_LIBS="-static -L$(CURDIR)/$(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu \
 	-lurcu-qsbr -lurcu-common"

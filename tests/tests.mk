@@ -38,7 +38,7 @@ $(filter-out %/test_attach_swarm,$(UNIT_BIN)): $(B)/tests/%: $(O)/tests/unit/%.o
 # Library and boards once more, with a stage (test_attach_turn.h) instead of clock, threads
 # and waiting.
 STAGE_OBJ := $(patsubst %.c,$(O)/stage/%.o,$(wildcard lib/attach/*.c emu/serve/*.c))
-STAGE_COMPILE = $(filter-out $(LTO_CFLAGS),$(COMPILE)) -include tests/unit/test_attach_turn.h
+STAGE_COMPILE = $(COMPILE) -include tests/unit/test_attach_turn.h
 $(O)/stage/emu/serve/serve.o: DEFINES += -DSTAGE_LIFE
 $(STAGE_OBJ): $(O)/stage/%.o: %.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
@@ -98,7 +98,7 @@ test-all:
 # Planted mistakes: those that the emulator's Linux API must see, and those that the checks
 # after each event must see, whether they look at what has changed or at everything.
 # NAMES="a b": only these mistakes.
-MUTANT_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) -DFL_EMULATOR \
+MUTANT_COMPILE = $(filter-out -MMD -MP,$(COMPILE)) -DFL_EMULATOR \
 		 -Iemu/host/shim/include $(INCLUDES) $(URCU_CFLAGS)
 ## change	shim-mutants	planted mistakes that the emulator's Linux API must see; NAMES=
 shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
@@ -108,7 +108,7 @@ shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
 
 ## change	check-mutants	planted mistakes that the checks after each event must see; NAMES=
 check-mutants: $(FAULTLINE)
-	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK) $(LINK_FAST)' MUTANT_LIBS='$(LIBS)' \
+	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK)' MUTANT_LIBS='$(LIBS)' \
 	MUTANT_COMPILE='$(MUTANT_COMPILE)' \
 	MUTANT_MAIN='$(MAIN_OBJ)' \
 	tests/mutants/run --out $(B)/mutants/checks --list checks --jobs $(JOBS) $(NAMES)
@@ -132,6 +132,6 @@ check-style:
 ## change	check-warnings	gcc and clang, with warnings as errors
 check-warnings:
 	@tools/doctor --have gcc clang
-	+@$(MAKE) --no-print-directory B=build/warn-gcc CC=gcc LTO=no WERROR=-Werror objects
-	+@$(MAKE) --no-print-directory B=build/warn-clang CC=clang LTO=no CFLAGS=-O0 \
+	+@$(MAKE) --no-print-directory B=build/warn-gcc CC=gcc WERROR=-Werror objects
+	+@$(MAKE) --no-print-directory B=build/warn-clang CC=clang CFLAGS=-O0 \
 		WERROR=-Werror objects

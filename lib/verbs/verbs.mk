@@ -13,7 +13,7 @@ VERBS_OBJ := $(patsubst %.c,$(VERBS)/obj/%.o,$(wildcard lib/verbs/*.c) $(LIB_SRC
 $(VERBS)/obj/%.o: %.c Makefile lib/verbs/verbs.mk
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) -fPIC -c -o $@ $<
+	$(Q)$(COMPILE) $(INCLUDES) -fPIC -c -o $@ $<
 
 $(VERBS)/exports.c $(VERBS)/exports.map &: lib/verbs/exports $(VERBS_OBJ)
 	$(Q)lib/verbs/exports $(VERBS)/exports.c $(VERBS)/exports.map $(VERBS_OBJ)

@@ -14,7 +14,7 @@ ALL_OBJ += $(BENCH_OBJ)
 $(BENCH_BIN): $(BENCH_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) $(LINK_FAST) -o $@ $(BENCH_OBJ) $(LINK_LIBS)
+	$(Q)$(LINK) -o $@ $(BENCH_OBJ) $(LINK_LIBS)
 
 ifeq ($(OTHER_OS)$(OTHER_PAGE),)
 test-programs: $(BENCH_BIN)
@@ -53,7 +53,7 @@ bench-counts:
 		BENCH=$(BENCH_BIN) tests/bench/parts write8-long write8 library8; \
 		} >tests/bench/parts.txt)
 $(O)/tests/bench/bench_counts.o: DEFINES += \
-	-DBENCH_FLAGS='"$(strip $(CFLAGS) $(FAST) $(if $(filter yes,$(LTO)),$(LTO_CFLAGS)))"'
+	-DBENCH_FLAGS='"$(strip $(CFLAGS) $(FAST))"'
 
 ## change	bench-parts	instructions of a path by part of the tree; PATHS=write8, FILES=yes: by file
 bench-parts:

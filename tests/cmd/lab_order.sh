@@ -29,7 +29,7 @@ tar -c --exclude=./build --exclude=./.git . | tar -x -C "$dir/tree"
 cp -a build/plain/obj build/plain/*.a "$dir/tree/build/plain/"
 sed -i "s/if (!ahead)/$now/" "$dir/tree/emu/nic/fw_order.c"
 expect 0 '' 'the changed firmware builds' \
-	make -s -C "$dir/tree" LTO=no build/faultline
+	make -s -C "$dir/tree" build/faultline
 expect 1 'FAILED: expect data dst = second' 'out of order the first WRITE stays' \
 	"$dir/tree/build/faultline" run --trace "$dir/bad" $scenario
 expect 0 '' 'and both completions are good all the same' \

@@ -25,7 +25,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(O)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(filter %.o,$
 fuzz-programs: $(FAULTLINE) $(FUZZ_BIN)
 
 # Only clang has libFuzzer.
-FUZZ_MAKE = $(MAKE) --no-print-directory B=build/fuzz CC=clang SAN=asan LTO=no \
+FUZZ_MAKE = $(MAKE) --no-print-directory B=build/fuzz CC=clang SAN=asan \
 	    CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' FUZZ_MAIN=-fsanitize=fuzzer
 ## change	fuzz	fuzz targets, a minute each; FUZZ_SECONDS=, FUZZ=target
 fuzz:

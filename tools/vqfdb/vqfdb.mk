@@ -69,7 +69,7 @@ guest-alone:
 		{ echo "SKIP: the kernel of a guest is not here (see above)"; exit 77; }
 	@mv build/vqfdb/root-$(KERNEL).new build/vqfdb/root-$(KERNEL)
 	+@$(MAKE) --no-print-directory modules
-	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs $(GUEST_MORE)
+	+@$(ARM64) B=$(GUEST_B) linux-programs $(GUEST_MORE)
 	+@$(MAKE) --no-print-directory $(NARROW)
 	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \
 		"$$(cat build/linux/image-$(KERNEL))" \

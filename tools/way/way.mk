@@ -9,7 +9,7 @@ $(call commands,STEPPABLE,walk-of-a-write)
 WAY ?= book/pictures/one-write.fl
 ## learn	walk-of-a-write	which files one faulting WRITE goes through, and how often; WAY=, LIST=yes
 walk-of-a-write:
-	+@$(MAKE) --no-print-directory -s B=build/way SAN=plain LTO=no \
+	+@$(MAKE) --no-print-directory -s B=build/way SAN=plain \
 		CFLAGS='-O0 -gdwarf-4 -finstrument-functions' build/way/faultline
 	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(DEFINES) -fPIC -shared -o build/way/hooks.so \
 		tools/way/hooks.c
