@@ -112,6 +112,8 @@ void fl_sys_thread_join(void *thread);
 /* Table of the calling thread from now on; NULL: the default. */
 void fl_sys_set(const struct fl_sys *sys);
 const struct fl_sys *fl_sys_get(void);
+/* Where the table and the error of fl_open() are, of the calling thread. */
+void *fl_sys_local(size_t *bytes);
 /* Of the calling thread, else the one that name asks for. */
 const struct fl_sys *fl_sys_for(const char *name);
 extern const struct fl_sys fl_sys_linux;

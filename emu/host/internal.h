@@ -575,6 +575,8 @@ bool mm_slow(const struct host_mm *mm);
 /* ---- thread.c ---- */
 /* Is va in the arena of the calling thread's process? Async-signal-safe. */
 bool thread_in_arena(uint64_t va);
+void *thread_local_self(size_t *bytes), *thread_local_acting(size_t *bytes);
+void *source_local(size_t *bytes);
 /*
  * The kernel half of the calling thread faults va in. write: 1, 0, or -1 for
  * unknown. Async-signal-safe. 0, -EFAULT, -ENOMEM.

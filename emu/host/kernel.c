@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "host/internal.h"
+#include "lib/sys.h"
 #include "os/os.h"
 #include "sim/sim.h"
 
@@ -79,6 +80,32 @@ no_swap:
 	return err;
 }
 
+static void *kernel_local_trace(size_t *bytes)
+{
+	*bytes = sizeof(host_this_trace);
+	return &host_this_trace;
+}
+
+static void *kernel_local_fault(size_t *bytes)
+{
+	uintptr_t start, end;
+
+	os_fault_variables(&start, &end);
+	*bytes = end - start;
+	return (void *)start;
+}
+
+/* What a thread is in here: its process, its signal, its library. */
+static void kernel_locals(struct sim *sim)
+{
+	sim_local_add(sim, kernel_local_trace);
+	sim_local_add(sim, kernel_local_fault);
+	sim_local_add(sim, thread_local_self);
+	sim_local_add(sim, thread_local_acting);
+	sim_local_add(sim, source_local);
+	sim_local_add(sim, fl_sys_local);
+}
+
 struct host_kernel *host_create(const struct host_config *cfg, int *error)
 {
 	struct host_kernel *k = calloc(1, sizeof(*k));
@@ -88,6 +115,7 @@ struct host_kernel *host_create(const struct host_config *cfg, int *error)
 		return NULL;
 	k->board = cfg->board;
 	k->sim = board_sim(cfg->board);
+	kernel_locals(k->sim);
 	k->dram = board_dram(cfg->board);
 	k->trace = board_trace(cfg->board);
 	k->timing = board_timing(cfg->board);

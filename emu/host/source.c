@@ -13,6 +13,12 @@ static _Thread_local struct {
 	void *arg;
 } on_wait;
 
+void *source_local(size_t *bytes)
+{
+	*bytes = sizeof(on_wait);
+	return &on_wait;
+}
+
 void host_on_wait(void (*fn)(void *arg, bool waits), void *arg)
 {
 	on_wait.fn = fn;

@@ -51,6 +51,18 @@ static _Thread_local struct host_thread *self;
 /* Whose calls this kernel thread makes (host_act_for). */
 static _Thread_local struct host_process *acting;
 
+void *thread_local_self(size_t *bytes)
+{
+	*bytes = sizeof(self);
+	return &self;
+}
+
+void *thread_local_acting(size_t *bytes)
+{
+	*bytes = sizeof(acting);
+	return &acting;
+}
+
 struct host_process *host_current(void)
 {
 	return self ? self->process : acting;

@@ -2,17 +2,19 @@
 /*
  * lockstep.c - one event at a time in virtual time.
  *
- * The thread that called sim_run is the scheduler: it takes the earliest event,
- * runs a hardware step itself or hands the baton to a software thread. Whoever holds
- * the baton may touch everything here, so there is no lock. A thread that gives
- * the baton away does the scheduler's next work itself: it runs the hardware that
- * is due, and hands the baton straight to the thread that is due, which may be itself.
- * So a thread that polls never changes threads. Only who is perhaps in a signal
- * handler, where little is allowed, gives the baton back to the scheduler.
+ * The thread that called sim_run is the scheduler: it takes the earliest event, and
+ * runs a hardware step itself or switches to a software thread, which is a coroutine.
+ * All of them are one thread of the system, so there is no lock here, and a thread that
+ * blocks in the system stops them all. A thread that waits does the scheduler's next work
+ * itself: it runs the hardware that is due, and switches straight to the thread that is due,
+ * which may be itself. So a thread that polls never changes stacks. Only a thread that is
+ * perhaps in a signal handler, where little is allowed, goes back to the scheduler.
  */
 #include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/sim_internal.h"
 #include "sim/watch.h"
@@ -74,42 +76,110 @@ static void lockstep_step(struct sim *sim, struct sim_actor *a)
 	}
 }
 
-/* ---- threads ---- */
+/* ---- variables of threads ---- */
 
-void lockstep_start(struct sim_thread *t)
+void lockstep_local(struct sim *sim, void *(*at)(size_t *bytes))
 {
-	t->state = THREAD_QUEUED;
-	lockstep_queue(t->sim, &t->node, t->sim->now_ns);
+	unsigned int i;
+
+	for (i = 0; i < sim->locals; i++)
+		if (sim->local[i] == at)
+			return;
+	assert(i < LOCALS_MAX);
+	sim->local[sim->locals++] = at;
 }
 
-void *lockstep_main(void *thread)
+/* From here on the variables are t's; NULL: those of who is outside. */
+static void locals_change(struct sim *sim, struct sim_thread *t)
+{
+	struct sim_locals *old, *new;
+	size_t bytes, at = 0;
+	unsigned int i;
+	void *place;
+
+	if (sim->holder == t)
+		return;
+	old = sim->holder ? &sim->holder->locals : &sim->outside;
+	new = t ? &t->locals : &sim->outside;
+	for (i = 0; i < sim->locals; i++) {
+		place = sim->local[i](&bytes);
+		assert(at + bytes <= LOCALS_BYTES);
+		memcpy(old->bytes + at, place, bytes);
+		memcpy(place, new->bytes + at, bytes);
+		at += bytes;
+	}
+	sim->holder = t;
+}
+
+/* ---- threads ---- */
+
+/* The thread that runs now, on its stack. */
+static void thread_arrive(struct sim_thread *t)
+{
+	t->sim->current = t;
+	t->state = THREAD_RUNNING;
+	sim_self_thread = t;
+}
+
+/* NULL: the scheduler. Its place in the trace each has for itself. */
+static void thread_switch(struct sim *sim, struct sim_thread *from,
+			  struct sim_thread *to)
+{
+	struct trace_last last = trace_last_save();
+
+	if (to)
+		locals_change(sim, to);
+	os_coroutine_switch(from ? &from->coroutine : &sim->scheduler,
+			    to ? &to->coroutine : &sim->scheduler);
+	trace_last_restore(last);
+}
+
+static void lockstep_main(void *thread)
 {
 	struct sim_thread *t = thread;
+	struct sim *sim = t->sim;
 
-	sim_self_thread = t;
-	wakeup_wait_baton(&t->wakeup);
+	thread_arrive(t);
+	trace_last_restore((struct trace_last){ 0 });
 	t->fn(t->arg);
 	t->state = THREAD_DONE;
 	if (!t->daemon)
-		atomic_fetch_sub(&t->sim->living, 1);
+		atomic_fetch_sub(&sim->living, 1);
 	atomic_store(&t->ended, true);
-	wakeup_post(&t->sim->scheduler);
-	return NULL;
+	sim->ended = t;
+	thread_switch(sim, t, NULL);
 }
 
-static void give_baton(struct sim *sim, struct sim_thread *t)
+int lockstep_start(struct sim_thread *t)
 {
-	sim->current = t;
-	t->state = THREAD_RUNNING;
-	wakeup_post(&t->wakeup);
+	int err = os_coroutine_create(&t->coroutine, lockstep_main, t);
+
+	if (err)
+		return err;
+	t->state = THREAD_QUEUED;
+	lockstep_queue(t->sim, &t->node, t->sim->now_ns);
+	return 0;
 }
 
-/* Called by the baton's holder: let others go on until it is queued and due. */
+/*
+ * For a thread that may be in a signal handler: let others go on until it is queued and
+ * due. While the handler has signals blocked and its thread safe from being cancelled,
+ * theirs must not be.
+ */
 static void lockstep_give_back(struct sim_thread *t)
 {
-	assert(t->sim->current == t);
-	wakeup_post(&t->sim->scheduler);
-	wakeup_wait_baton(&t->wakeup);
+	struct sim *sim = t->sim;
+	sigset_t mask = sim->mask;
+	int cancel;
+
+	assert(sim->current == t);
+	sim->on_signal_stack = !os_coroutine_holds(&t->coroutine, &mask);
+	pthread_sigmask(SIG_SETMASK, &sim->mask, &mask);
+	pthread_setcancelstate(sim->cancel, &cancel);
+	thread_switch(sim, t, NULL);
+	thread_arrive(t);
+	pthread_setcancelstate(cancel, NULL);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 /* The earliest event, when it is one of this run. */
@@ -126,7 +196,7 @@ static struct sim_node *next_event(struct sim *sim)
 }
 
 /*
- * The same, but do the scheduler's work: run hardware until a thread is due. What
+ * Let others go on, and do the scheduler's work: run hardware until a thread is due. What
  * hardware does is not this thread's doing, so it must not be seen to be.
  */
 static void lockstep_pass_on(struct sim_thread *t)
@@ -145,18 +215,10 @@ static void lockstep_pass_on(struct sim_thread *t)
 		if (n && !n->is_thread)
 			lockstep_step(sim, (struct sim_actor *)n);
 	} while (n && !n->is_thread);
+	if (n != &t->node)
+		thread_switch(sim, t, (struct sim_thread *)n);
 	trace_last_restore(last);
-	sim_self_thread = t;
-	if (n == &t->node) {
-		sim->current = t;
-		t->state = THREAD_RUNNING;
-		return;
-	}
-	if (n)
-		give_baton(sim, (struct sim_thread *)n);
-	else
-		wakeup_post(&sim->scheduler);
-	wakeup_wait_baton(&t->wakeup);
+	thread_arrive(t);
 }
 
 static void wait_turn(struct sim_thread *t, bool in_signal)
@@ -244,23 +306,48 @@ void lockstep_wake(struct sim_thread *t, uint64_t delay_ns)
 
 /* ---- the scheduler ---- */
 
+/*
+ * An application that sets up a stack for signals sets up that of all threads here. If one
+ * waits on it now, the others must not use it. They take signals on their own stacks until
+ * that one's handler returns, when the system sets it up again.
+ */
+static void leave_signal_stack(struct sim *sim)
+{
+	const stack_t none = { .ss_flags = SS_DISABLE };
+
+	sigaltstack(&none, &sim->signal_stack);
+	sim->on_signal_stack = false;
+}
+
+/* Returns when a thread gives back or ends, or nothing is due in this run. */
+static void run_thread(struct sim *sim, struct sim_thread *t)
+{
+	thread_switch(sim, NULL, t);
+	sim->current = NULL;
+	sim_self_thread = NULL;
+	if (sim->on_signal_stack)
+		leave_signal_stack(sim);
+	if (sim->ended) {
+		locals_change(sim, NULL);
+		os_coroutine_destroy(&sim->ended->coroutine);
+		sim->ended = NULL;
+	}
+}
+
 static void one_event(struct sim *sim)
 {
 	struct sim_node *n = next_event(sim);
 
-	if (n->is_thread) {
-		give_baton(sim, (struct sim_thread *)n);
-		wakeup_wait_baton(&sim->scheduler);
-		sim->current = NULL;
-	} else {
+	if (n->is_thread)
+		run_thread(sim, (struct sim_thread *)n);
+	else
 		lockstep_step(sim, (struct sim_actor *)n);
-	}
 	if (sim->check)
 		sim->check(sim->check_arg);
 }
 
-enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
-			     uint64_t drain_ns)
+static enum sim_result run_events(struct sim *sim, uint64_t max_ns,
+				  uint64_t drain_ns)
 {
 	sim->end_ns = max_ns ? sim->now_ns + max_ns : SIM_IDLE;
 	while (atomic_load(&sim->living)) {
@@ -274,6 +361,22 @@ enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
 	while (sim->heap.count && heap_due(&sim->heap) <= sim->end_ns)
 		one_event(sim);
 	return SIM_FINISHED;
+}
+
+enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
+			     uint64_t drain_ns)
+{
+	enum sim_result r;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &sim->mask);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &sim->cancel);
+	pthread_setcancelstate(sim->cancel, NULL);
+	r = run_events(sim, max_ns, drain_ns);
+	locals_change(sim, NULL);
+	if (sim->signal_stack.ss_size)
+		sigaltstack(&sim->signal_stack, NULL);
+	sim->signal_stack.ss_size = 0;
+	return r;
 }
 
 static bool all_done(struct sim *sim)
@@ -299,6 +402,7 @@ void lockstep_stop(struct sim *sim)
 	end = sim->events + STOP_EVENTS;
 	while (!all_done(sim) && sim->heap.count && sim->events < end)
 		one_event(sim);
+	locals_change(sim, NULL);
 	if (all_done(sim))
 		return;
 	for (t = sim->threads; t; t = t->next)

@@ -26,8 +26,6 @@ struct sim *sim_create(const struct sim_config *cfg)
 	sim->cfg = *cfg;
 	sim->trace = cfg->trace;
 	rng_init(&sim->rng, cfg->seed, "scheduler");
-	if (wakeup_init(&sim->scheduler))
-		goto no_scheduler;
 	if (os_wakeup_init(&sim->all_ended))
 		goto no_all_ended;
 	if (os_wakeup_init(&sim->clock_wakeup))
@@ -43,8 +41,6 @@ no_clock:
 no_clock_wakeup:
 	os_wakeup_destroy(&sim->all_ended);
 no_all_ended:
-	wakeup_destroy(&sim->scheduler);
-no_scheduler:
 	free(sim);
 	return NULL;
 }
@@ -67,7 +63,6 @@ void sim_destroy(struct sim *sim)
 		free(d);
 	}
 	heap_free(&sim->heap);
-	wakeup_destroy(&sim->scheduler);
 	os_wakeup_destroy(&sim->all_ended);
 	os_wakeup_destroy(&sim->clock_wakeup);
 	pthread_mutex_destroy(&sim->list_lock);
@@ -313,14 +308,9 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 	pthread_mutex_unlock(&sim->list_lock);
 	if (!daemon)
 		atomic_fetch_add(&sim->living, 1);
-	if (!pthread_create(&t->pthread, NULL,
-			    sim_is_lockstep(sim) ? lockstep_main : threads_main,
-			    t)) {
-		/* Until then it waits for the baton. */
-		if (sim_is_lockstep(sim))
-			lockstep_start(t);
+	if (!(sim_is_lockstep(sim) ? lockstep_start(t) :
+	      pthread_create(&t->pthread, NULL, threads_main, t)))
 		return t;
-	}
 	if (!daemon)
 		atomic_fetch_sub(&sim->living, 1);
 	forget_thread(t);
@@ -330,13 +320,19 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 void sim_thread_join(struct sim_thread *t)
 {
 	if (sim_is_lockstep(t->sim)) {
-		/* A baton holder must not block for real. */
 		while (sim_self_thread && t->state != THREAD_DONE)
 			sim_sleep(1000);
 		assert(t->state == THREAD_DONE);
+	} else {
+		pthread_join(t->pthread, NULL);
 	}
-	pthread_join(t->pthread, NULL);
 	forget_thread(t);
+}
+
+void sim_local_add(struct sim *sim, void *(*at)(size_t *bytes))
+{
+	if (sim_is_lockstep(sim))
+		lockstep_local(sim, at);
 }
 
 struct sim_thread *sim_thread_self(void)

@@ -3,9 +3,9 @@
  * sim.h - time and who runs next.
  *
  * Two ways to run one code. Lockstep: one event at a time in virtual
- * nanoseconds; software threads are pthreads that hold a baton; ties are broken
- * by a random number of the seed, so that the same code and seed give the same
- * trace, byte for byte. Threads: every software thread is an ordinary pthread,
+ * nanoseconds; software threads are coroutines of the thread that called sim_run();
+ * ties are broken by a random number of the seed, so that the same code and seed give
+ * the same trace, byte for byte. Threads: every software thread is an ordinary pthread,
  * each board's hardware runs under its device lock, on a thread of its own or
  * inline in whoever posts or polls; time is the wall clock.
  *
@@ -14,9 +14,9 @@
  * mutexes and wait queues.
  *
  * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c, defer.c (work for
- * the thread that runs hardware). Beside it, with headers of their own: sync.c (mutex, wait
- * queue on top of park), grace.c (grace periods), rng.c, timing.c (profiles); watch.h is of
- * lockstep.c.
+ * the thread that runs hardware); a coroutine is lib/os/coroutine.h. Beside it, with headers of
+ * their own: sync.c (mutex, wait queue on top of park), grace.c (grace periods), rng.c,
+ * timing.c (profiles); watch.h is of lockstep.c.
  */
 #ifndef FL_SIM_H
 #define FL_SIM_H
@@ -230,6 +230,14 @@ const char *sim_stuck(struct sim *sim, unsigned int i);
  */
 void sim_stop(struct sim *sim);
 bool sim_stopping(void);
+
+/*
+ * Lockstep's software threads share a thread of the system, and so its thread-local
+ * variables. So a module that has some adds them: at() says where they are in the thread
+ * that calls it, and how many bytes. Each software thread has its own from then on, at first
+ * zeros. errno needs nothing. Adding the same twice changes nothing. Threads mode: nothing.
+ */
+void sim_local_add(struct sim *sim, void *(*at)(size_t *bytes));
 
 /* The calling thread has used ns of CPU time. Threads mode: nothing. */
 void sim_spend(uint64_t ns);

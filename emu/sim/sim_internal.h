@@ -3,6 +3,9 @@
 #ifndef FL_SIM_INTERNAL_H
 #define FL_SIM_INTERNAL_H
 
+#include <signal.h>
+
+#include "os/coroutine.h"
 #include "os/os.h"
 #include "sim/grace.h"
 #include "sim/rng.h"
@@ -33,7 +36,6 @@ static inline uint64_t heap_due(const struct sim_heap *h)
 /* wakeup.c */
 struct sim_wakeup {
 	atomic_int state;
-	unsigned int sleeps;	/* so many times at once; the waiter's */
 	struct os_wakeup sleep;
 };
 int wakeup_init(struct sim_wakeup *b);
@@ -44,10 +46,6 @@ void wakeup_post(struct sim_wakeup *b);
 bool wakeup_posted(struct sim_wakeup *b);
 /* Only one thread waits. 0: no limit. False: the time was over. */
 bool wakeup_wait(struct sim_wakeup *b, uint64_t timeout_ns);
-/*
- * The same of a thread that has nothing else to do. No limit.
- */
-void wakeup_wait_baton(struct sim_wakeup *b);
 
 enum thread_state {
 	THREAD_QUEUED,
@@ -55,6 +53,14 @@ enum thread_state {
 	THREAD_PARKED,			/* in sim_park() */
 	THREAD_WAITING,			/* in sim_thread_wait() */
 	THREAD_DONE,
+};
+
+#define LOCALS_MAX	16
+#define LOCALS_BYTES	2048
+
+/* Lockstep: the variables of a software thread while another runs (sim_local_add). */
+struct sim_locals {
+	_Alignas(16) char bytes[LOCALS_BYTES];
 };
 
 struct sim_thread {
@@ -65,9 +71,13 @@ struct sim_thread {
 	bool daemon;
 	void (*fn)(void *arg);
 	void *arg;
+	/* threads */
 	pthread_t pthread;
-	struct sim_wakeup wakeup;		/* lockstep: the baton; threads: look again */
-	enum thread_state state;	/* lockstep */
+	struct sim_wakeup wakeup;	/* look again */
+	/* lockstep */
+	struct os_coroutine coroutine;
+	struct sim_locals locals;
+	enum thread_state state;
 	atomic_bool token;		/* a sim_unpark() that no sim_park() has taken */
 	bool unparked;			/* lockstep: it was woken, and is queued */
 	atomic_ullong *account;		/* sim_charge() */
@@ -118,8 +128,18 @@ struct sim {
 	/* lockstep */
 	uint64_t now_ns, end_ns, events;
 	struct sim_heap heap;
-	struct sim_thread *current;	/* holds the baton; NULL: the scheduler */
-	struct sim_wakeup scheduler;
+	struct sim_thread *current;	/* runs; NULL: the scheduler */
+	struct sim_thread *ended;	/* just now; the scheduler frees its stack */
+	bool on_signal_stack;		/* the thread that has just begun to wait is */
+	stack_t signal_stack;		/* put back at the end of a run; 0 bytes: nothing to do */
+	struct os_coroutine scheduler;	/* whoever called sim_run() */
+	/* Variables that each thread has for itself, and whose they hold now; NULL: outside. */
+	void *(*local[LOCALS_MAX])(size_t *bytes);
+	unsigned int locals;
+	struct sim_thread *holder;
+	struct sim_locals outside;
+	sigset_t mask;			/* of signals, outside of handlers */
+	int cancel;			/* pthread_setcancelstate(), the same */
 	/* threads */
 	uint64_t start_ns;
 	pthread_mutex_t list_lock;	/* threads list */
@@ -151,8 +171,8 @@ void sim_thread_wake(struct sim_thread *t, uint64_t delay_ns);
 /* lockstep.c */
 void lockstep_kick(struct sim_actor *a);
 void lockstep_alarm(struct sim_actor *a);
-void lockstep_start(struct sim_thread *t);
-void *lockstep_main(void *thread);
+int lockstep_start(struct sim_thread *t);
+void lockstep_local(struct sim *sim, void *(*at)(size_t *bytes));
 enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
 			     uint64_t drain_ns);
 void lockstep_stop(struct sim *sim);

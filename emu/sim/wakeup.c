@@ -10,16 +10,12 @@
 
 #define LOOKS	50
 #define YIELDS	20
-/* On a busy machine a yield costs others' whole turns: then it is not done so often. */
-#define LONG_NS	100000
-#define SLEEPS	300
 
 enum { QUIET, RUNG, ASLEEP };
 
 int wakeup_init(struct sim_wakeup *b)
 {
 	atomic_init(&b->state, QUIET);
-	b->sleeps = 0;
 	return os_wakeup_init(&b->sleep);
 }
 
@@ -72,32 +68,4 @@ bool wakeup_wait(struct sim_wakeup *b, uint64_t timeout_ns)
 			os_yield();
 	}
 	return sleep_until_posted(b, timeout_ns);
-}
-
-/* Let others run once. Did they take long? Then there are more than those of this run. */
-static bool yield_is_long(void)
-{
-	uint64_t start_ns = os_now_ns();
-
-	os_yield();
-	return os_now_ns() - start_ns > LONG_NS;
-}
-
-void wakeup_wait_baton(struct sim_wakeup *b)
-{
-	int i;
-
-	for (i = 0; i < LOOKS + YIELDS; i++) {
-		if (wakeup_posted(b))
-			return;
-		if (i < LOOKS)
-			continue;
-		if (b->sleeps)
-			break;
-		if (yield_is_long())
-			b->sleeps = SLEEPS;
-	}
-	if (b->sleeps)
-		b->sleeps--;
-	sleep_until_posted(b, 0);
 }

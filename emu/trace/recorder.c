@@ -2,7 +2,7 @@
 /*
  * Rings of records.
  *
- * A ring has one writer. In lockstep that is whoever holds the baton, in
+ * A ring has one writer. In lockstep that is the thread that runs everything, in
  * threads mode the thread that claimed the ring with its first event. Rings lie
  * in one mapping that the system fills on first touch, so that a claim costs no
  * call.

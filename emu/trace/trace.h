@@ -4,7 +4,7 @@
  * event.h.
  *
  * A record is fixed-size and binary, goes into a ring and names the record that caused it,
- * so that a trace is a graph and not just a list. In lockstep there is one ring (one baton,
+ * so that a trace is a graph and not just a list. In lockstep there is one ring (one writer,
  * one order); in threads mode each thread has its own ring and the upper 16 bits of a
  * sequence number name it.
  */

@@ -34,6 +34,12 @@ void attach_fault_variables(uintptr_t *start, uintptr_t *end)
 	}
 }
 
+void *attach_local_late(size_t *bytes)
+{
+	*bytes = sizeof(late);
+	return &late;
+}
+
 int attach_fault(struct attach *a, uintptr_t va, int write)
 {
 	struct attach_ask q = {

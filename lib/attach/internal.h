@@ -232,6 +232,9 @@ bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
 bool attach_fix(uintptr_t addr, int write);
 /* Where the handler has variables of the calling thread. */
 void attach_fault_variables(uintptr_t *start, uintptr_t *end);
+/* Where each thread has its own, for tests in which many share one of the system's. */
+void *attach_local_late(size_t *bytes);
+void *attach_local_table(size_t *bytes);
 /* n pieces of text, the address, and the end of the line; no stdio. */
 void attach_say(const char *const *part, unsigned int n, uintptr_t addr);
 /* Have the board bring in va's page: 0 or negative errno. */

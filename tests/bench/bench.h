@@ -196,7 +196,7 @@ struct bench_path {
 };
 extern const struct bench_path bench_paths[BENCH_PATHS];
 
-/* Under callgrind: do the named thing n times. 0, or -EINVAL: no such name. */
+/* Under cachegrind: do the named thing n times. 0, or -EINVAL: no such name. */
 int bench_count_run(const char *name, uint64_t n);
 /* Is valgrind here? */
 bool bench_count_can(void);

@@ -5,7 +5,7 @@
  *	bench [-o FILE] [GROUP ...]	groups: boards processes verbs models lockstep
  *				writes testbed faults seeds
  *				with -o also FILE as .csv and .svg (bench_chart.c)
- *	bench --count NAME N		for callgrind: do one thing N times
+ *	bench --count NAME N		for cachegrind: do one thing N times
  *	bench --counts FILE [NAME ...]	instructions beside those on record (bench_counts.c)
  *	bench --counts FILE --record	put them on record
  *	BENCH_SEEDS=N			group seeds: so many instead of 1000

@@ -75,7 +75,7 @@ static void models_instructions(const char *figure, const char *name,
 		s.windows = 0;
 	bench_row(&(struct bench_row){ figure, "instr.", s, NULL, "",
 		target > 0 ? BENCH_AT_MOST : BENCH_RECORD, target,
-		n < 0 ? "valgrind is not here" : "callgrind, trace on" });
+		n < 0 ? "valgrind is not here" : "cachegrind, trace on" });
 }
 
 static void models_figures(struct pair *p, void *arg)
@@ -121,7 +121,7 @@ void bench_models(void)
 			    "write64k-long", 0);
 }
 
-/* ---- the same for callgrind ---- */
+/* ---- the same for cachegrind ---- */
 
 static void count_hits(struct pair *p, void *n)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Paths through library, driver and kernel, for callgrind: one operation n times, with two
+ * Paths through library, driver and kernel, for cachegrind: one operation n times, with two
  * boards. What happens before the first of them, and after the last, is left out by the
  * difference (bench_count.c).
  */

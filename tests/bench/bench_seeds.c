@@ -17,7 +17,7 @@
 
 #define SEEDS		1000u
 #define MOST_SEEDS	1000000u
-#define COUNTED		4u	/* seeds of the swarm under callgrind, of SEEDS */
+#define COUNTED		4u	/* seeds of the swarm under cachegrind, of SEEDS */
 #define SCENARIO	"tests/scenario/system_npf.fl"
 
 static const char *seeds_swarm(void)
@@ -102,7 +102,7 @@ static void seeds_instructions(const char *figure, double n, unsigned int seeds)
 	struct bench_spread s = { each, each, each, n < 0 ? 0 : 1 };
 	char text[60];
 
-	snprintf(text, sizeof(text), "callgrind, trace on; seeds 1 to %u", seeds);
+	snprintf(text, sizeof(text), "cachegrind, trace on; seeds 1 to %u", seeds);
 	bench_row(&(struct bench_row){ figure, "Minstr.", s, NULL, "",
 		BENCH_RECORD, 0, n < 0 ? "valgrind is not here" : text });
 }

@@ -193,7 +193,7 @@ void bench_writes(void)
 	}
 }
 
-/* ---- the same for callgrind ---- */
+/* ---- the same for cachegrind ---- */
 
 struct counted {
 	struct writes w;

@@ -67,6 +67,20 @@ static struct {
 
 static _Thread_local struct stage_party *stage_me;
 
+static void *stage_local(size_t *bytes)
+{
+	*bytes = sizeof(stage_me);
+	return &stage_me;
+}
+
+/* What each thread has for itself, of the stage and of the library. */
+static inline void stage_locals(struct sim *sim)
+{
+	sim_local_add(sim, stage_local);
+	sim_local_add(sim, attach_local_late);
+	sim_local_add(sim, attach_local_table);
+}
+
 /* One of two is quick. */
 static unsigned int stage_slow(void)
 {
@@ -314,6 +328,19 @@ pthread_t stage_thread_self(void)
 {
 	return stage_simulates() ?
 	       (pthread_t)(uintptr_t)sim_thread_self() : pthread_self();
+}
+
+/*
+ * The stack for signals would be that of all threads here, since they share one of the system's,
+ * and the library frees the one that it sets up: so it finds one, and sets up none.
+ */
+int stage_sigaltstack(const stack_t *set, stack_t *was)
+{
+	if (!stage_simulates())
+		return sigaltstack(set, was);
+	if (was)
+		*was = (stack_t){ .ss_flags = 0 };
+	return 0;
 }
 
 /* ---- keepers ---- */

@@ -116,6 +116,7 @@ static void attach_swarm_script(struct testbed *w, void *swarm)
 	int err;
 
 	s->w = w;
+	stage_locals(cfg.sim);
 	serve = serve_create(&cfg, &err);
 	EXPECT(serve);
 	open_listeners(s, serve);

@@ -10,6 +10,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include "lib/os/os.h"
 #include "serve/keeper.h"
@@ -26,6 +27,7 @@ int stage_thread_create(pthread_t *t, const pthread_attr_t *attr,
 			void *(*fn)(void *arg), void *arg);
 int stage_thread_join(pthread_t t, void **result);
 pthread_t stage_thread_self(void);
+int stage_sigaltstack(const stack_t *set, stack_t *was);
 
 /* In place of processes: the keepers are threads. */
 int stage_keepers_begin(struct keepers *ks);
@@ -33,6 +35,7 @@ void stage_keepers_end(struct keepers *ks);
 enum sim_mode stage_mode(const struct sim *sim);
 
 #ifndef STAGE
+#define sigaltstack	stage_sigaltstack
 #define os_now_ns	stage_now_ns
 #define os_yield	stage_yield
 #define os_pause	stage_pause

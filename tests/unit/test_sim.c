@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The scheduler: virtual time, the baton, wake-ups, locks, actors.
+ * The scheduler: virtual time, turns, wake-ups, locks, actors.
  * variants: posix
  */
 #include <string.h>
@@ -64,7 +64,7 @@ static void sim_interleave(uint64_t seed, struct log *log)
 	sim_finish(sim);
 }
 
-TEST("virtual time is what the threads spent, not what they waited for the baton")
+TEST("virtual time is what the threads spent, not what they waited for their turn")
 {
 	static struct log log;
 

@@ -29,6 +29,12 @@ static _Thread_local struct {
 	volatile uintptr_t addr;
 } here;
 
+void *landing_local(size_t *bytes)
+{
+	*bytes = sizeof(here);
+	return &here;
+}
+
 const char *landing_reason(int error)
 {
 	switch (error) {

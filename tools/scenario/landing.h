@@ -8,6 +8,7 @@
 #ifndef FL_LANDING_H
 #define FL_LANDING_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Before the first board, and after the last. One at a time; calls are counted. */
@@ -23,6 +24,8 @@ int landing_try(void (*fn)(void *arg), void *arg, uint64_t *addr);
  * line of a scenario. Not copied; NULL: nothing.
  */
 void landing_doing(const char *text);
+/* Variables of a thread that tries (sim_local_add). */
+void *landing_local(size_t *bytes);
 /* -ENOMEM and the like, as a reason. */
 const char *landing_reason(int error);
 

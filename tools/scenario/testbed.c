@@ -152,6 +152,7 @@ struct testbed *testbed_create(const struct testbed_config *cfg, char *error,
 		testbed_destroy(w);
 		return NULL;
 	}
+	sim_local_add(w->sim, landing_local);
 	w->oracle = oracle_create();
 	if (!w->oracle) {
 		testbed_destroy(w);

@@ -6,7 +6,7 @@
  */
 #include <link.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,8 +18,16 @@ void __cyg_profile_func_exit(void *fn, void *from);
 static FILE *to;
 static ElfW(Addr) base;		/* of the program, which comes first */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_uint threads;
-static _Thread_local unsigned int number;
+
+/*
+ * Software threads of lockstep share a thread of the system, so a thread is told by its stack,
+ * which no other comes near. One that ends leaves its number to the next on its stack.
+ */
+#define STACKS	1024
+#define STACK_NEAR ((uintptr_t)4 << 20)
+static uintptr_t stack[STACKS];
+static unsigned int stacks;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 HOOK static int hooks_first(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
@@ -36,16 +44,30 @@ HOOK static void hooks_begin(void)
 	to = path ? fopen(path, "w") : NULL;
 }
 
-/* The stream's own lock keeps lines whole, and in the order of what happened. */
+/* Lock held. */
+HOOK static unsigned int hooks_thread(uintptr_t at)
+{
+	unsigned int i;
+
+	for (i = 0; i < stacks; i++)
+		if (at - stack[i] + STACK_NEAR < 2 * STACK_NEAR)
+			return i + 1;
+	if (stacks < STACKS)
+		stack[stacks++] = at;
+	return i + 1;
+}
+
+/* The lock keeps lines in the order of what happened. */
 HOOK static void hooks_note(const char *what, void *fn)
 {
 	pthread_once(&once, hooks_begin);
 	if (!to)
 		return;
-	if (!number)
-		number = atomic_fetch_add(&threads, 1) + 1;
-	fprintf(to, "%u %s %lx\n", number, what,
+	pthread_mutex_lock(&lock);
+	fprintf(to, "%u %s %lx\n",
+		hooks_thread((uintptr_t)__builtin_frame_address(0)), what,
 		(unsigned long)((ElfW(Addr))fn - base));
+	pthread_mutex_unlock(&lock);
 }
 
 HOOK void __cyg_profile_func_enter(void *fn, void *from)

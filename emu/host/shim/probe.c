@@ -79,6 +79,26 @@ static void shim_free(struct shim *shim)
 	free(shim);
 }
 
+static void *shim_local_cpu(size_t *bytes)
+{
+	*bytes = sizeof(shim_this_cpu);
+	return &shim_this_cpu;
+}
+
+static void *shim_local_here(size_t *bytes)
+{
+	*bytes = sizeof(struct shim_here);
+	return shim_here();
+}
+
+/* What a thread is in the kernel. */
+static void shim_locals(struct sim *sim)
+{
+	sim_local_add(sim, shim_local_cpu);
+	sim_local_add(sim, shim_local_here);
+	sim_local_add(sim, shim_vmas_local);
+}
+
 struct start {
 	struct shim *shim;
 	int ret;
@@ -114,6 +134,7 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 	shim->board = host_board(k);
 	shim->id = board_id(shim->board);
 	shim->sim = board_sim(shim->board);
+	shim_locals(shim->sim);
 	shim->dram = board_dram(shim->board);
 	shim->trace = board_trace(shim->board);
 	shim->timing = board_timing(shim->board);

@@ -75,6 +75,7 @@ int shim_vmas_start(void);
 void shim_vmas_end(void);
 struct vm_area_struct *shim_vma_new(const struct vm_area_struct *v,
 				    const char *where);
+void *shim_vmas_local(size_t *bytes);	/* sim_local_add() */
 bool shim_vma_mine(const struct vm_area_struct *v);
 void shim_vmas_close(const char *where);
 
