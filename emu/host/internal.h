@@ -575,6 +575,7 @@ bool mm_slow(const struct host_mm *mm);
 /* ---- thread.c ---- */
 /* Is va in the arena of the calling thread's process? Async-signal-safe. */
 bool thread_in_arena(uint64_t va);
+/* What each software thread has of its own (sim_local_add). */
 void *thread_local_self(size_t *bytes), *thread_local_acting(size_t *bytes);
 void *source_local(size_t *bytes);
 /*
@@ -582,10 +583,7 @@ void *source_local(size_t *bytes);
  * unknown. Async-signal-safe. 0, -EFAULT, -ENOMEM.
  */
 int thread_fault(uint64_t va, int write);
-/*
- * Where the machine does not say whether it was a write: a page that may be
- * read faulted because it was written. Takes mm's lock.
- */
+/* Where the machine does not say: did a page that may be read fault for a write? Locks mm. */
 bool thread_wants_write(struct host_mm *mm, uint64_t va, int write);
 
 /* ---- process.c ---- */
