@@ -9,15 +9,11 @@
 
 #include <string.h>
 
+#include "os/os.h"
+
 /* The thread sanitizer does not see such stores, and would miss races. */
-#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if !__has_feature(thread_sanitizer)
+#if defined(__SSE2__) && !defined(OS_TSAN)
 #define COPY_STREAMS 1
-#endif
-#else
-#define COPY_STREAMS 1
-#endif
 #endif
 
 #ifdef COPY_STREAMS

@@ -16,20 +16,10 @@
 #include "board/board_internal.h"
 #include "board/copy.h"
 #include "faultline/regs.h"
+#include "os/os.h"
 
 #define PIECE	65536u		/* of SMMU_RUN_PAGES pages, wherever it begins */
 #define TURN	(1u << 18)	/* bytes of a step; then others have their turn */
-
-/*
- * As for every access, a TLB synchronise waits until who has made this one is offline
- * (emu/sim/grace.c). The thread sanitizer does not see that, and has to be told.
- */
-#ifdef __SANITIZE_THREAD__
-void __tsan_release(void *p);
-#define access_over(grace) __tsan_release(grace)
-#else
-#define access_over(grace) ((void)(grace))
-#endif
 
 struct piece {
 	struct resident_side *side;	/* two */
@@ -155,7 +145,8 @@ static void side_end(struct resident_side *s)
 			bus_stale(s->board, &r->a, r->page[i].pa, r->tag[i]);
 		dram_frame_use(f);
 	}
-	access_over(s->board->grace);
+	/* As for every access, a TLB synchronise waits until this thread is quiet (grace.c). */
+	os_tsan_release(s->board->grace);
 }
 
 /* Pages in which a block ends and the next begins: each of them is accessed twice. */

@@ -17,15 +17,6 @@
 
 #include "sim/sim_internal.h"
 
-#ifdef OS_TSAN
-/* liburcu orders with barriers that the sanitizer does not see: say it in words. */
-void __tsan_acquire(void *p);
-void __tsan_release(void *p);
-#else
-#define __tsan_acquire(p) ((void)(p))
-#define __tsan_release(p) ((void)(p))
-#endif
-
 struct sim_grace {
 	struct sim *sim;
 	uint64_t count[SIM_CHANNELS];	/* lockstep: odd: an access is under way */
@@ -144,7 +135,8 @@ void sim_grace_exit(struct sim_grace *g, unsigned int channel)
 		return;
 	}
 	threads_access(channel, false);
-	__tsan_release(g);
+	/* liburcu's barriers */
+	os_tsan_release(g);
 }
 
 void sim_grace_start(struct sim_grace *g)
@@ -158,6 +150,6 @@ bool sim_grace_done(struct sim_grace *g)
 	if (sim_mode(g->sim) == SIM_LOCKSTEP)
 		return grace_over(g);
 	grace_wait();
-	__tsan_acquire(g);
+	os_tsan_acquire(g);
 	return true;
 }

@@ -10,20 +10,12 @@
 
 #include "os/os.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#if __has_feature(thread_sanitizer)
-#define __SANITIZE_THREAD__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
+#ifdef OS_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/lsan_interface.h>
 #endif
-#ifdef __SANITIZE_THREAD__
+#ifdef OS_TSAN
 #include <sanitizer/tsan_interface.h>
 /* Between the fiber's change and the stack's no function may begin or end. */
 #define UNWATCHED __attribute__((no_sanitize("thread")))
@@ -39,7 +31,7 @@ static _Thread_local struct os_coroutine *going, *coming;
 
 /* ---- sanitizers ---- */
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(OS_ASAN)
 static void sanitizer_create(struct os_coroutine *c)
 {
 	__asan_unpoison_memory_region(c->bottom, c->room);
@@ -71,7 +63,7 @@ static void sanitizer_arrive(struct os_coroutine *from, struct os_coroutine *to)
 		from->room = room;
 	}
 }
-#elif defined(__SANITIZE_THREAD__)
+#elif defined(OS_TSAN)
 static void sanitizer_create(struct os_coroutine *c)
 {
 	c->fiber = __tsan_create_fiber(0);

@@ -22,13 +22,28 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Built for ThreadSanitizer: it must be told some things, and has some addresses to itself. */
+/* Built for a sanitizer, which has some addresses to itself and must be told some things. */
 #if defined(__SANITIZE_THREAD__)
 #define OS_TSAN 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define OS_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define OS_TSAN 1
+#elif __has_feature(address_sanitizer)
+#define OS_ASAN 1
 #endif
+#endif
+
+/* It does not see barriers that are no atomic access: say in words what they order. */
+#ifdef OS_TSAN
+void __tsan_acquire(void *p);
+void __tsan_release(void *p);
+#define os_tsan_acquire(p) __tsan_acquire(p)
+#define os_tsan_release(p) __tsan_release(p)
+#else
+#define os_tsan_acquire(p) ((void)(p))
+#define os_tsan_release(p) ((void)(p))
 #endif
 
 /* ---- the machine ---- */
