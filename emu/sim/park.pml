@@ -10,7 +10,7 @@
  * the condition or for a time gets on, and no thread is woken after its end.
  *
  * Sections under a guard are one step each. In lockstep a function is one step until it
- * sleeps, since the thread has the baton.
+ * sleeps, since no other thread runs.
  *
  * Two cases: INTERRUPTS, the thread that parks; CONDITION, the one in the queue.
  *
