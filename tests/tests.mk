@@ -13,6 +13,12 @@ UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 ALL_OBJ += $(UNIT_OBJ)
 SHIM_OBJ += $(filter $(O)/tests/unit/test_shim%,$(UNIT_OBJ))
 
+# In a build for tests alone a test's own code is compiled more often than it is run: it is not
+# optimised, but for those that draw requests by the thousand.
+ifeq ($(origin CFLAGS):$(FAST),file:)
+$(filter-out %swarm.o,$(UNIT_OBJ)): CFLAGS += -O0
+endif
+
 # Programs that say "variants: tsan" in their source use threads; "variants: posix": they
 # depend on the system layer; "variants: page16 page64": they depend on the size of a page of
 # residency. One line may name several.
