@@ -226,8 +226,11 @@ static int try_locked(struct host_mm *mm, uint64_t va, bool write)
 	uint64_t d = pt_get(mm, va);
 	int r, err;
 
-	/* In this program it is the handler of a signal that tries: it allocates nothing. */
-	if (!mm->remote && !cpu_ready(mm, va))
+	/*
+	 * In this program it is the handler of a signal that tries. It allocates nothing; a
+	 * driver that hears of pages that come may.
+	 */
+	if (!mm->remote && (!cpu_ready(mm, va) || mm_mapped_heard(mm)))
 		return -EAGAIN;
 	if (pte_allows(d, write))
 		return cpu_grant(mm, va);

@@ -110,9 +110,7 @@ struct host_map {
 
 #define CPU_LEAF_BYTES	0x200000ul
 #define CPU_LEAF_PAGES	(CPU_LEAF_BYTES / HOST_PAGE)
-/*
- * A word for each page: frame + 1 in bits 29:0 (0: never opened), rights above.
- */
+/* A word for each page: frame + 1 in bits 29:0 (0: never opened), rights above. */
 #define CPU_FRAME	0x3fffffffu
 #define CPU_PROT_SHIFT	30
 struct cpu_leaf {
@@ -452,6 +450,7 @@ void mm_users_end(struct host_mm *mm);
 /* Tell every notifier: access flags have gone; entries changed. Lock held. */
 void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages);
 void mm_mapped(struct host_mm *mm, uint64_t va); /* has come, or has more rights */
+bool mm_mapped_heard(const struct host_mm *mm); /* by a driver */
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*
  * Drop pages and swap entries; none may be held. What is pinned loses its mapping

@@ -172,6 +172,16 @@ void mm_mapped(struct host_mm *mm, uint64_t va)
 			n->mapped(n, mm, va, va + HOST_PAGE);
 }
 
+bool mm_mapped_heard(const struct host_mm *mm)
+{
+	const struct mm_notifier *n;
+
+	for (n = mm->notifiers; n; n = n->next)
+		if (n->mapped)
+			return true;
+	return false;
+}
+
 /* ---- what is there ---- */
 
 int mm_lookup(struct host_mm *mm, uint64_t va, uint64_t *start, uint64_t *end,

@@ -83,7 +83,7 @@ void card_line(struct board *b);
 int card_unit_read(struct board *b, uint32_t reg, uint64_t *v);
 int card_unit_write(struct board *b, uint32_t reg, uint64_t v, uint64_t now_ns);
 
-/* rc.c: what the reports of a unit's misses say; the caller has the verdict. */
+/* card_rc.c: what the reports of a unit's misses say; the caller has the verdict. */
 struct rc_judged card_miss(struct board *b, const struct rc_miss *m);
 /* What fl_connect() gives a pair. */
 struct fw_pair card_connect(const struct board *b);

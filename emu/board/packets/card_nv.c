@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * nv.c - NetVM's transport on a board: its channels, timers and memory, the system
+ * card_nv.c - NetVM's transport on a board: its channels, timers and memory, the system
  * buffer, and what a missing page becomes.
  */
 #include <errno.h>

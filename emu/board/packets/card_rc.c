@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * rc.c - the reliable connection on a board: its channels, timers and memory, what a
+ * card_rc.c - the reliable connection on a board: its channels, timers and memory, what a
  * missing page becomes, and which frames are its own.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * ud.c - datagrams on a board: their channels, their memory, and the line that says that
+ * card_ud.c - datagrams on a board: their channels, their memory, and the line that says that
  * the backup ring is not empty.
  */
 #include <errno.h>
