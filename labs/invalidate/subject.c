@@ -163,8 +163,7 @@ static void subject_start(uint64_t *q)
 	struct fabric_config fc = { 0 };
 	struct board_config bc = { .name = "a", .id = 1 };
 	struct host_config hc = { .resident_pages = q[0] ? q[0] : FRAMES,
-				  .swap_pages = q[1] ? q[1] : FRAMES,
-				  .swap_dir = "" };
+				  .swap_pages = q[1] ? q[1] : FRAMES };
 	struct host_driver_params dp = { .plain_user = false };
 	struct sim_domain *d;
 	int error = 0, i;
