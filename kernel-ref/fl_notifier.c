@@ -71,6 +71,13 @@ static void fl_notifier_mapped(struct mmu_notifier *mn, struct mm_struct *mm,
 	if (tables->mapped)
 		tables->mapped(ctx, r);
 }
+
+static bool fl_notifier_hears(struct mmu_notifier *mn)
+{
+	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
+
+	return READ_ONCE(ctx->tables)->mapped;
+}
 #endif
 
 const struct mmu_notifier_ops fl_notifier_ops = {
@@ -80,5 +87,6 @@ const struct mmu_notifier_ops fl_notifier_ops = {
 	.clear_young = fl_notifier_aged,
 #ifdef SHIM_NOTIFIER_MAPPED
 	.mapped = fl_notifier_mapped,
+	.hears = fl_notifier_hears,
 #endif
 };

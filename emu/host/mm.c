@@ -174,10 +174,10 @@ void mm_mapped(struct host_mm *mm, uint64_t va)
 
 bool mm_mapped_heard(const struct host_mm *mm)
 {
-	const struct mm_notifier *n;
+	struct mm_notifier *n;
 
 	for (n = mm->notifiers; n; n = n->next)
-		if (n->mapped)
+		if (n->hears && n->hears(n))
 			return true;
 	return false;
 }

@@ -103,6 +103,8 @@ struct mm_notifier {
 	 */
 	void (*mapped)(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
 		       uint64_t end);
+	/* Would mapped() do anything now? NULL where that is. */
+	bool (*hears)(struct mm_notifier *n);
 	struct mm_notifier *next;
 };
 int mm_notifier_register(struct host_mm *mm, struct mm_notifier *n);

@@ -384,6 +384,13 @@ static void notifier_mapped(struct mm_notifier *n, struct host_mm *host,
 	*host_trace_at() = saved;
 }
 
+static bool notifier_hears(struct mm_notifier *n)
+{
+	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
+
+	return mn->ops->hears && mn->ops->hears(mn);
+}
+
 static void notifier_release(struct mm_notifier *n, struct host_mm *host)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
@@ -423,7 +430,7 @@ int shim_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm,
 	mn->next = NULL;
 	mn->host = (struct mm_notifier){ .invalidate = notifier_invalidate,
 		.age = notifier_age, .mapped = notifier_mapped,
-					 .release = notifier_release };
+		.hears = notifier_hears, .release = notifier_release };
 	mmgrab(mm);
 	ret = mm_notifier_register(mm->host, &mn->host);
 	if (ret)

@@ -18,6 +18,8 @@ struct mmu_notifier_ops {
 #define SHIM_NOTIFIER_MAPPED
 	void (*mapped)(struct mmu_notifier *mn, struct mm_struct *mm,
 		       unsigned long start, unsigned long end);
+	/* Would mapped() do anything now? */
+	bool (*hears)(struct mmu_notifier *mn);
 	/* Nobody calls it: what ages here asks for the other one. */
 	int (*clear_young)(struct mmu_notifier *mn, struct mm_struct *mm,
 			   unsigned long start, unsigned long end);
