@@ -145,7 +145,7 @@ static void side_end(struct resident_side *s)
 			bus_stale(s->board, &r->a, r->page[i].pa, r->tag[i]);
 		dram_frame_use(f);
 	}
-	/* As for every access, a TLB synchronise waits until this thread is quiet (grace.c). */
+	/* A TLB synchronise waits for this thread as after any access (grace.c). */
 	os_tsan_release(s->board->grace);
 }
 
@@ -247,7 +247,7 @@ static uint32_t resident_move(struct board *b, const struct resident_way *way,
 	for (; p.at < r->len && p.at < TURN;) {
 		left = r->len - p.at;
 		p.len = left < PIECE ? left : PIECE;
-		/* Before the sides are of other pages, what was noted of them is told. */
+		/* Record what has gone before the sides describe the next pages. */
 		if (p.at)
 			p.side[0].run.a.cause = board_resident_tell(b, false);
 		if (!piece_begin(&p))
