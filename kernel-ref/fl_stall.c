@@ -91,6 +91,8 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 	struct fl_dev *dev = ctx->dev;
 	unsigned int tries = 0;
 
+	/* First: the WRITE may end, and its process may look, while this goes on. */
+	atomic64_inc(&ctx->stalls);
 	/* tag::driver-23[] */
 	do {
 		fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, SMMU_FSR_CLEAR);
@@ -100,7 +102,6 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 	} while (fsr & SMMU_CB_FSR_SS && !(fsr & SMMU_FSR_KINDS) &&
 		 ++tries < FL_RESUME_TRIES);
 	/* end::driver-23[] */
-	atomic64_inc(&ctx->stalls);
 }
 
 /* Cut off meanwhile, the access has been ended; no other one is stalled. */

@@ -104,6 +104,26 @@ TEST("each line that rises is served once at least, and stalls rise on the SMMU'
 	rig_run(counts_lines);
 }
 
+/* A register read is slow: the worker still looks at FSR when the WRITE has ended. */
+static void counts_stalls(struct rig *r)
+{
+	struct fl_counters c;
+
+	rig_pair(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_PAGE, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	r->timing.v[T_CPU_MMIO_READ] = 1000000;
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	c = rig_counters(&r->n[1]);
+	EXPECT_EQ(c.faults, LEN / RIG_PAGE);
+	EXPECT_EQ(c.stalls, c.faults);
+}
+
+TEST("who sees the end of a WRITE sees every stall of it counted")
+{
+	rig_run(counts_stalls);
+}
+
 static void counts_copies(struct rig *r)
 {
 	struct rig_node *a = &r->n[0];
