@@ -257,6 +257,17 @@ static inline struct fl_fault_counters rig_since(struct rig_side *s)
 	return c;
 }
 
+/*
+ * The card may go on as soon as a page is in the tables, and its worker counts a moment
+ * later what it did: the counters when n ranges have been resolved.
+ */
+static inline struct fl_fault_counters rig_settled(struct rig_side *s, uint64_t n)
+{
+	while (rig_since(s).resolves < n)
+		usleep(1000);	/* for good? The alarm of rig_begin() ends that. */
+	return rig_since(s);
+}
+
 static inline void rig_mark(void)
 {
 	rig.src.mark = rig_counters(&rig.src);

@@ -207,7 +207,7 @@ TEST_MODES(ahead_ends, "touching ahead ends where the transfer ends")
 	EXPECT_EQ(rig_pages(rig.dst.mem, BYTES, RIG_PRESENT), PAGES / 2);
 	EXPECT_EQ(rig_pages(rig.dst.mem + RIG_BLOCK, BYTES / 2, RIG_PRESENT),
 		  PAGES / 2);
-	EXPECT_GE(rig_since(&rig.dst).resolves, 2);
+	EXPECT_GE(rig_settled(&rig.dst, 2).resolves, 2);
 	rig_finish();
 }
 
