@@ -482,6 +482,11 @@ uint8_t board_id(const struct board *b)
 	return b->cfg.id;
 }
 
+struct sim_domain *board_domain(struct board *b)
+{
+	return b->domain;
+}
+
 struct sim *board_sim(struct board *b)
 {
 	return b->cfg.sim;

@@ -126,6 +126,8 @@ uint64_t board_publish_event(struct board *b, uint32_t xfer);
 const char *board_name(const struct board *b);
 uint8_t board_id(const struct board *b);
 struct sim *board_sim(struct board *b);
+/* For software that runs on it. */
+struct sim_domain *board_domain(struct board *b);
 struct dram *board_dram(struct board *b);
 struct trace *board_trace(struct board *b);
 const struct timing_profile *board_timing(const struct board *b);

@@ -72,7 +72,8 @@ bool fabric_idle(struct fabric *f)
 
 /* At most `most` frames that are here by now, the first of them first. */
 static struct fabric_slot *take_arrived(struct fabric_port *p, uint64_t now_ns,
-					unsigned int most, uint64_t *next_ns)
+					unsigned int most, uint64_t *next_ns,
+					uint64_t *next_tie)
 {
 	struct fabric_slot *first, *s, *last = NULL;
 
@@ -91,6 +92,7 @@ static struct fabric_slot *take_arrived(struct fabric_port *p, uint64_t now_ns,
 			p->last = NULL;
 	}
 	*next_ns = s ? s->arrive_ns : SIM_IDLE;
+	*next_tie = s ? s->tie : 0;
 	sim_spin_unlock(&p->lock);
 	return last ? first : NULL;
 }
@@ -163,15 +165,20 @@ static uint64_t arrive_step(void *arg, uint64_t now_ns)
 	struct fabric_port *p = arg;
 	struct fabric *f = p->fabric;
 	struct fabric_slot *s;
-	uint64_t next_ns;
+	uint64_t next_ns, next_tie;
 
-	s = take_arrived(p, now_ns, f->timed ? 1 : FRAMES_AT_ONCE, &next_ns);
+	s = take_arrived(p, now_ns, f->timed ? 1 : FRAMES_AT_ONCE, &next_ns,
+			 &next_tie);
 	slot_receive_all(p, s, now_ns);
 	if (s && f->timed)
 		return f->cfg.timing->v[T_ENG_PACKET];
 	if (next_ns <= now_ns)
 		return 0;
-	if (next_ns != SIM_IDLE)
+	if (next_ns == SIM_IDLE)
+		return SIM_IDLE;
+	if (f->timed)
+		sim_alarm_tied(&p->arrive, next_ns, next_tie);
+	else
 		sim_alarm(&p->arrive, next_ns);
 	return SIM_IDLE;
 }
@@ -286,17 +293,23 @@ void fabric_slots_free(struct fabric_slot *first, struct fabric_slot *last,
 
 /* ---- sending ---- */
 
-void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
-		    uint64_t arrive_ns)
+/*
+ * Frames that arrive at one time: those of one sender in the order in which they were sent,
+ * whole senders in an order that does not depend on who sent first.
+ */
+static bool slot_is_before(const struct fabric_slot *s, const struct fabric_slot *other)
 {
-	struct fabric_port *p = from->fabric->port[s->frame.to];
+	return s->arrive_ns != other->arrive_ns ? s->arrive_ns < other->arrive_ns :
+	       s->tie < other->tie;
+}
+
+static bool port_queue(struct fabric_port *p, struct fabric_slot *s)
+{
 	struct fabric_slot *after;
 	bool first;
 
-	s->arrive_ns = arrive_ns;
 	sim_spin_lock(&p->lock);
-	for (after = p->last; after && after->arrive_ns > arrive_ns;
-	     after = after->prev)
+	for (after = p->last; after && slot_is_before(s, after); after = after->prev)
 		;
 	s->prev = after;
 	s->next = after ? after->next : p->first;
@@ -310,13 +323,24 @@ void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
 		p->first = s;
 	first = p->first == s;
 	sim_spin_unlock(&p->lock);
+	return first;
+}
+
+void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
+		    uint64_t arrive_ns)
+{
+	struct fabric *f = from->fabric;
+	struct fabric_port *p = f->port[s->frame.to];
+	bool first;
+
+	s->arrive_ns = arrive_ns;
+	s->tie = f->timed ? rng_hash(sim_seed(f->cfg.sim), arrive_ns, from->node) : 0;
+	first = port_queue(p, s);
 	/* Threads mode: only the receiver's own step may set its alarm. */
-	if (p->fabric->timed && arrive_ns > sim_now(p->fabric->cfg.sim)) {
-		if (first)
-			sim_alarm(&p->arrive, arrive_ns);
-	} else {
+	if (!f->timed)
 		sim_kick_remote(&p->arrive);
-	}
+	else if (first)
+		sim_alarm_tied(&p->arrive, arrive_ns, s->tie);
 }
 
 /* Onto the wire, through what goes wrong there if anything does. */

@@ -16,6 +16,7 @@ struct fabric_slot {
 	struct fabric_port *owner;
 	struct fabric_slot *next, *prev;
 	uint64_t arrive_ns;
+	uint64_t tie;			/* timed: among frames that arrive then */
 };
 
 struct fabric_rule {

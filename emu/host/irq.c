@@ -130,7 +130,8 @@ int host_irq_start(struct host_kernel *k)
 	int line;
 
 	sim_mutex_init(&k->irq_lock);
-	k->irq_thread = sim_thread_start(k->sim, "irq", true, irq_main, k);
+	k->irq_thread = sim_thread_start_on(board_domain(k->board), "irq", true,
+					    irq_main, k);
 	if (!k->irq_thread)
 		return -ENOMEM;
 	board_irq_handler(k->board, irq_line_changed, k);

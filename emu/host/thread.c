@@ -216,7 +216,7 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 {
 	struct host_thread *t = calloc(1, sizeof(*t));
 	struct sim_thread *user = NULL, *kernel;
-	struct sim *sim = p->k->sim;
+	struct sim_domain *d = board_domain(p->k->board);
 	char half[48];
 
 	if (!t)
@@ -224,14 +224,14 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 	t->process = p;
 	t->fn = fn;
 	t->arg = arg;
-	t->spins = sim_mode(sim) == SIM_THREADS;
+	t->spins = sim_mode(p->k->sim) == SIM_THREADS;
 	t->account = &p->k->count.cpu_calls;
 	atomic_init(&t->state, IDLE);
 	atomic_fetch_add(&p->threads, 1);
 	snprintf(half, sizeof(half), "%s/kernel", name);
-	t->kernel = kernel = sim_thread_start(sim, half, true, kernel_half, t);
+	t->kernel = kernel = sim_thread_start_on(d, half, true, kernel_half, t);
 	if (kernel)
-		user = sim_thread_start(sim, name, false, user_half, t);
+		user = sim_thread_start_on(d, name, false, user_half, t);
 	if (!user)
 		thread_give_up(t, kernel);
 	return user;

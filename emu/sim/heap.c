@@ -6,13 +6,6 @@
 
 #include "sim/sim_internal.h"
 
-static bool heap_is_before(const struct sim_node *a, const struct sim_node *b)
-{
-	if (a->due_ns != b->due_ns)
-		return a->due_ns < b->due_ns;
-	return a->tie < b->tie;
-}
-
 static void heap_place(struct sim_heap *h, uint32_t i, struct sim_node *n)
 {
 	h->node[i] = n;
@@ -23,7 +16,7 @@ static void heap_up(struct sim_heap *h, uint32_t i)
 {
 	struct sim_node *n = h->node[i];
 
-	while (i && heap_is_before(n, h->node[(i - 1) / 2])) {
+	while (i && heap_is_before(n->due_ns, n->tie, h->node[(i - 1) / 2])) {
 		heap_place(h, i, h->node[(i - 1) / 2]);
 		i = (i - 1) / 2;
 	}
@@ -37,9 +30,9 @@ static void heap_down(struct sim_heap *h, uint32_t i)
 
 	while ((c = 2 * i + 1) < h->count) {
 		if (c + 1 < h->count &&
-		    heap_is_before(h->node[c + 1], h->node[c]))
+		    heap_is_before(h->node[c + 1]->due_ns, h->node[c + 1]->tie, h->node[c]))
 			c++;
-		if (!heap_is_before(h->node[c], n))
+		if (!heap_is_before(h->node[c]->due_ns, h->node[c]->tie, n))
 			break;
 		heap_place(h, i, h->node[c]);
 		i = c;

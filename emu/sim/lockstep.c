@@ -11,6 +11,7 @@
  * perhaps in a signal handler, where little is allowed, goes back to the scheduler.
  */
 #include <assert.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,56 @@
 
 #define STOP_EVENTS 50000000	/* more than any thread needs to come to its end */
 
-static void lockstep_queue(struct sim *sim, struct sim_node *n, uint64_t due_ns)
+/* ---- the queue ---- */
+
+int lockstep_partition_init(struct sim *sim, struct sim_partition *p, const char *name,
+			    uint32_t places)
 {
-	heap_set(&sim->heap, n, due_ns, rng_next(&sim->rng));
+	char stream[64];
+
+	/* Boards of one name are told apart by which came first. */
+	snprintf(stream, sizeof(stream), "order %u %s", sim->heap.promised, name);
+	rng_init(&p->rng, sim->cfg.seed, stream);
+	p->node.slot = NOT_QUEUED;
+	if (heap_reserve(&sim->heap, 1))
+		return -ENOMEM;
+	if (!heap_reserve(&p->heap, places))
+		return 0;
+	heap_unreserve(&sim->heap, 1);
+	return -ENOMEM;
+}
+
+/* The tie of what the partition whose event runs queues now. */
+static uint64_t next_tie(struct sim *sim)
+{
+	return rng_next(&sim->here->rng);
+}
+
+/* Its earliest event is another one, perhaps. */
+static void partition_place(struct sim *sim, struct sim_partition *p)
+{
+	const struct sim_node *first;
+
+	if (!p->heap.count) {
+		heap_remove(&sim->heap, &p->node);
+		return;
+	}
+	first = p->heap.node[0];
+	if (p->node.slot == NOT_QUEUED || p->node.tie != first->tie ||
+	    p->node.due_ns != first->due_ns)
+		heap_set(&sim->heap, &p->node, first->due_ns, first->tie);
+}
+
+static void queue_node(struct sim *sim, struct sim_partition *p, struct sim_node *n,
+		       uint64_t due_ns, uint64_t tie)
+{
+	heap_set(&p->heap, n, due_ns, tie);
+	partition_place(sim, p);
+}
+
+static void queue_thread(struct sim_thread *t, uint64_t due_ns, uint64_t tie)
+{
+	queue_node(t->sim, t->partition, &t->node, due_ns, tie);
 }
 
 static void set_now(struct sim *sim, uint64_t now_ns)
@@ -37,25 +85,49 @@ static void set_now(struct sim *sim, uint64_t now_ns)
 
 /* ---- actors ---- */
 
-/* Earliest of kick and alarm, but not before the last step is over. */
-static void queue_actor(struct sim_actor *a, uint64_t due_ns)
+/*
+ * Earliest of kick and alarm, but not before the last step is over. Callers draw the tie
+ * before it is known whether this is the earliest: how many are drawn must not depend on what
+ * others have queued.
+ */
+static void queue_actor(struct sim_actor *a, uint64_t due_ns, uint64_t tie)
 {
+	struct sim_domain *d = a->domain;
+
 	if (due_ns < a->busy_ns)
 		due_ns = a->busy_ns;
-	if (a->node.slot == NOT_QUEUED || due_ns < a->node.due_ns)
-		lockstep_queue(a->domain->sim, &a->node, due_ns);
+	if (a->node.slot == NOT_QUEUED || heap_is_before(due_ns, tie, &a->node))
+		queue_node(d->sim, &d->partition, &a->node, due_ns, tie);
+}
+
+/* The step takes until then: a kick that came meanwhile must not bring the next forward. */
+static void actor_is_busy(struct sim_actor *a, uint64_t until_ns)
+{
+	struct sim_domain *d = a->domain;
+
+	a->busy_ns = until_ns;
+	if (a->node.slot != NOT_QUEUED && a->node.due_ns < until_ns)
+		queue_node(d->sim, &d->partition, &a->node, until_ns, a->node.tie);
+	queue_actor(a, until_ns, next_tie(d->sim));
 }
 
 void lockstep_kick(struct sim_actor *a)
 {
-	queue_actor(a, a->domain->sim->now_ns);
+	struct sim *sim = a->domain->sim;
+
+	queue_actor(a, sim->now_ns, next_tie(sim));
+}
+
+void lockstep_alarm_tied(struct sim_actor *a, uint64_t tie)
+{
+	uint64_t now_ns = a->domain->sim->now_ns;
+
+	queue_actor(a, a->alarm_ns > now_ns ? a->alarm_ns : now_ns, tie);
 }
 
 void lockstep_alarm(struct sim_actor *a)
 {
-	uint64_t now_ns = a->domain->sim->now_ns;
-
-	queue_actor(a, a->alarm_ns > now_ns ? a->alarm_ns : now_ns);
+	lockstep_alarm_tied(a, next_tie(a->domain->sim));
 }
 
 static void lockstep_step(struct sim *sim, struct sim_actor *a)
@@ -67,13 +139,10 @@ static void lockstep_step(struct sim *sim, struct sim_actor *a)
 	if (a->domain->watch)
 		sim_note(sim, a->domain->watch);
 	delay_ns = a->step(a->arg, sim->now_ns);
-	if (delay_ns != SIM_IDLE) {
-		a->busy_ns = sim->now_ns + delay_ns;
-		/* A kick during the step must not bring it forward. */
-		lockstep_queue(sim, &a->node, a->busy_ns);
-	} else if (a->alarm_ns != SIM_IDLE) {
+	if (delay_ns != SIM_IDLE)
+		actor_is_busy(a, sim->now_ns + delay_ns);
+	else if (a->alarm_ns != SIM_IDLE)
 		lockstep_alarm(a);
-	}
 }
 
 /* ---- variables of threads ---- */
@@ -157,7 +226,7 @@ int lockstep_start(struct sim_thread *t)
 	if (err)
 		return err;
 	t->state = THREAD_QUEUED;
-	lockstep_queue(t->sim, &t->node, t->sim->now_ns);
+	queue_thread(t, t->sim->now_ns, next_tie(t->sim));
 	return 0;
 }
 
@@ -185,11 +254,14 @@ static void lockstep_give_back(struct sim_thread *t)
 /* The earliest event, when it is one of this run. */
 static struct sim_node *next_event(struct sim *sim)
 {
+	struct sim_partition *p;
 	struct sim_node *n;
 
 	if (!sim->heap.count || heap_due(&sim->heap) > sim->end_ns)
 		return NULL;
-	n = heap_pop(&sim->heap);
+	sim->here = p = (struct sim_partition *)sim->heap.node[0];
+	n = heap_pop(&p->heap);
+	partition_place(sim, p);
 	set_now(sim, n->due_ns);
 	sim->events++;
 	return n;
@@ -233,13 +305,13 @@ static uint64_t lockstep_jitter(struct sim *sim)
 {
 	if (!sim->cfg.jitter_ns)
 		return 0;
-	return rng_below(&sim->rng, sim->cfg.jitter_ns + 1ull);
+	return rng_below(&sim->here->rng, sim->cfg.jitter_ns + 1ull);
 }
 
 void lockstep_spend(struct sim_thread *t, uint64_t ns)
 {
 	struct sim *sim = t->sim;
-	uint64_t due_ns = sim->now_ns + ns;
+	uint64_t due_ns = sim->now_ns + ns, tie = next_tie(sim);
 
 	if (heap_due(&sim->heap) > due_ns && due_ns <= sim->end_ns) {
 		/* Nobody else has anything to do until then: no hand-over. */
@@ -247,7 +319,7 @@ void lockstep_spend(struct sim_thread *t, uint64_t ns)
 		return;
 	}
 	t->state = THREAD_QUEUED;
-	lockstep_queue(sim, &t->node, due_ns);
+	queue_thread(t, due_ns, tie);
 	wait_turn(t, false);
 }
 
@@ -263,7 +335,7 @@ static bool lockstep_sleep(struct sim_thread *t, enum thread_state how,
 	t->state = how;
 	t->unparked = false;
 	if (timeout_ns)
-		lockstep_queue(t->sim, &t->node, t->sim->now_ns + timeout_ns);
+		queue_thread(t, t->sim->now_ns + timeout_ns, next_tie(t->sim));
 	wait_turn(t, how == THREAD_PARKED);
 	return t->unparked;
 }
@@ -273,12 +345,13 @@ static bool lockstep_rouse(struct sim_thread *t, enum thread_state how,
 			   uint64_t delay_ns)
 {
 	struct sim *sim = t->sim;
+	uint64_t due_ns = sim->now_ns + delay_ns + lockstep_jitter(sim),
+		 tie = next_tie(sim);
 
 	if (t->state != how || t->unparked)
 		return false;
 	t->unparked = true;
-	lockstep_queue(sim, &t->node,
-		       sim->now_ns + delay_ns + lockstep_jitter(sim));
+	queue_thread(t, due_ns, tie);
 	return true;
 }
 
@@ -372,6 +445,7 @@ enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &sim->cancel);
 	pthread_setcancelstate(sim->cancel, NULL);
 	r = run_events(sim, max_ns, drain_ns);
+	sim->here = &sim->common;
 	locals_change(sim, NULL);
 	if (sim->signal_stack.ss_size)
 		sigaltstack(&sim->signal_stack, NULL);

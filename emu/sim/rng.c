@@ -41,6 +41,14 @@ uint64_t rng_next(struct rng *r)
 	return sum;
 }
 
+uint64_t rng_hash(uint64_t seed, uint64_t a, uint64_t b)
+{
+	uint64_t x = rng_splitmix(&seed) ^ a;
+
+	x = rng_splitmix(&x) ^ b;
+	return rng_splitmix(&x);
+}
+
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
 	uint64_t limit = UINT64_MAX - UINT64_MAX % n, x;

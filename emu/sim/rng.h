@@ -10,6 +10,8 @@ struct rng {
 };
 void rng_init(struct rng *r, uint64_t seed, const char *stream);
 uint64_t rng_next(struct rng *r);
+/* The number that belongs to these three, whoever asks and when. */
+uint64_t rng_hash(uint64_t seed, uint64_t a, uint64_t b);
 /* 0 <= result < n, n > 0 */
 uint64_t rng_below(struct rng *r, uint64_t n);
 

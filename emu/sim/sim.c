@@ -25,13 +25,14 @@ struct sim *sim_create(const struct sim_config *cfg)
 		return NULL;
 	sim->cfg = *cfg;
 	sim->trace = cfg->trace;
-	rng_init(&sim->rng, cfg->seed, "scheduler");
+	sim->here = &sim->common;
 	if (os_wakeup_init(&sim->all_ended))
 		goto no_all_ended;
 	if (os_wakeup_init(&sim->clock_wakeup))
 		goto no_clock_wakeup;
 	pthread_mutex_init(&sim->list_lock, NULL);
-	if (!sim_is_lockstep(sim) && threads_create(sim))
+	if (sim_is_lockstep(sim) ? lockstep_partition_init(sim, &sim->common, "", 0) :
+	    threads_create(sim))
 		goto no_clock;
 	return sim;
 
@@ -60,8 +61,10 @@ void sim_destroy(struct sim *sim)
 	}
 	while ((d = sim->domains)) {
 		sim->domains = d->next;
+		heap_free(&d->partition.heap);
 		free(d);
 	}
+	heap_free(&sim->common.heap);
 	heap_free(&sim->heap);
 	os_wakeup_destroy(&sim->all_ended);
 	os_wakeup_destroy(&sim->clock_wakeup);
@@ -130,7 +133,8 @@ struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
 
 	if (!d)
 		return NULL;
-	if (sim_is_lockstep(sim) && heap_reserve(&sim->heap, ACTORS_MAX)) {
+	if (sim_is_lockstep(sim) &&
+	    lockstep_partition_init(sim, &d->partition, name, ACTORS_MAX)) {
 		free(d);
 		return NULL;
 	}
@@ -188,6 +192,12 @@ void sim_alarm(struct sim_actor *a, uint64_t when_ns)
 		lockstep_alarm(a);
 	else
 		threads_alarm(a);
+}
+
+void sim_alarm_tied(struct sim_actor *a, uint64_t when_ns, uint64_t tie)
+{
+	a->alarm_ns = when_ns;
+	lockstep_alarm_tied(a, tie);
 }
 
 void sim_enter(struct sim_domain *d)
@@ -273,14 +283,14 @@ static void forget_thread(struct sim_thread *t)
 	*p = t->next;
 	pthread_mutex_unlock(&sim->list_lock);
 	if (sim_is_lockstep(sim))
-		heap_unreserve(&sim->heap, 1);
+		heap_unreserve(&t->partition->heap, 1);
 	wakeup_destroy(&t->wakeup);
 	free(t);
 }
 
-struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
-				    bool daemon, void (*fn)(void *arg),
-				    void *arg)
+static struct sim_thread *thread_start(struct sim *sim, struct sim_partition *p,
+				       const char *name, bool daemon,
+				       void (*fn)(void *arg), void *arg)
 {
 	struct sim_thread *t = calloc(1, sizeof(*t));
 
@@ -290,7 +300,7 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 		free(t);
 		return NULL;
 	}
-	if (sim_is_lockstep(sim) && heap_reserve(&sim->heap, 1)) {
+	if (sim_is_lockstep(sim) && heap_reserve(&p->heap, 1)) {
 		wakeup_destroy(&t->wakeup);
 		free(t);
 		return NULL;
@@ -298,6 +308,7 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 	t->node.slot = NOT_QUEUED;
 	t->node.is_thread = true;
 	t->sim = sim;
+	t->partition = p;
 	snprintf(t->name, sizeof(t->name), "%s", name);
 	t->daemon = daemon;
 	t->fn = fn;
@@ -315,6 +326,19 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 		atomic_fetch_sub(&sim->living, 1);
 	forget_thread(t);
 	return NULL;
+}
+
+struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
+				    bool daemon, void (*fn)(void *arg),
+				    void *arg)
+{
+	return thread_start(sim, &sim->common, name, daemon, fn, arg);
+}
+
+struct sim_thread *sim_thread_start_on(struct sim_domain *d, const char *name,
+				       bool daemon, void (*fn)(void *arg), void *arg)
+{
+	return thread_start(d->sim, &d->partition, name, daemon, fn, arg);
 }
 
 void sim_thread_join(struct sim_thread *t)

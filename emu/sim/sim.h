@@ -2,12 +2,13 @@
 /*
  * sim.h - time and who runs next.
  *
- * Two ways to run one code. Lockstep: one event at a time in virtual
- * nanoseconds; software threads are coroutines of the thread that called sim_run();
- * ties are broken by a random number of the seed, so that the same code and seed give
- * the same trace, byte for byte. Threads: every software thread is an ordinary pthread,
- * each board's hardware runs under its device lock, on a thread of its own or
- * inline in whoever posts or polls; time is the wall clock.
+ * Two ways to run one code. Lockstep: one event at a time in virtual nanoseconds; software
+ * threads are coroutines of the thread that called sim_run(). Ties are broken by random numbers
+ * of the seed, a stream for each board, so that the same code and seed give the same trace,
+ * byte for byte, and that of a board does not depend on boards that it has nothing to do with.
+ * Threads: every software thread is an ordinary pthread, each board's hardware runs under its
+ * device lock, on a thread of its own or inline in whoever posts or polls; time is the wall
+ * clock.
  *
  * Only this module knows which mode is on. Hardware is actors: step functions
  * that say when they want to run again. Software uses threads, park/unpark,
@@ -95,6 +96,11 @@ void sim_kick(struct sim_actor *a);
  * Takes the place of the alarm set before; SIM_IDLE: none.
  */
 void sim_alarm(struct sim_actor *a, uint64_t when_ns);
+/*
+ * Lockstep, also for an actor of another domain: an alarm with a tie of the caller's, for what
+ * comes from several domains. Of one time, whoever has the smaller tie runs first.
+ */
+void sim_alarm_tied(struct sim_actor *a, uint64_t when_ns, uint64_t tie);
 
 /*
  * Software enters a board's hardware (register access, doorbell). In threads
@@ -197,6 +203,9 @@ void sim_defers_give(struct sim_deferred_calls *from);	/* empties it */
 struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 				    bool daemon, void (*fn)(void *arg),
 				    void *arg);
+/* The same, of software that runs on the board of d. */
+struct sim_thread *sim_thread_start_on(struct sim_domain *d, const char *name,
+				       bool daemon, void (*fn)(void *arg), void *arg);
 /*
  * Wait for its end and free it. From a sim thread, or from outside after
  * sim_run.

@@ -33,6 +33,25 @@ static inline uint64_t heap_due(const struct sim_heap *h)
 	return h->count ? h->node[0]->due_ns : SIM_IDLE;
 }
 
+/* Before it in the queue? */
+static inline bool heap_is_before(uint64_t due_ns, uint64_t tie, const struct sim_node *n)
+{
+	return due_ns != n->due_ns ? due_ns < n->due_ns : tie < n->tie;
+}
+
+/*
+ * Lockstep: what shares a clock's order: a board's hardware and the software on it, or all
+ * software that is on no board. Who queues an event draws its tie from the stream of its own
+ * partition, and an event that is queued twice keeps the earlier place. So the order of a
+ * partition's events follows from its own history and from what others send to it, and not
+ * from what happens elsewhere at the same time.
+ */
+struct sim_partition {
+	struct sim_node node;	/* its earliest event, in the queue of partitions */
+	struct sim_heap heap;
+	struct rng rng;
+};
+
 /* wakeup.c */
 struct sim_wakeup {
 	atomic_int state;
@@ -66,6 +85,7 @@ struct sim_locals {
 struct sim_thread {
 	struct sim_node node;
 	struct sim *sim;
+	struct sim_partition *partition;
 	struct sim_thread *next;	/* all threads of the sim */
 	char name[32];
 	bool daemon;
@@ -94,6 +114,7 @@ struct sim_domain {
 	struct sim_actor *actor[ACTORS_MAX];
 	uint32_t actors;
 	struct sim_watch *watch;	/* lockstep; NULL: nobody looks */
+	struct sim_partition partition;
 	/* threads mode */
 	atomic_int lock;		/* 0 free, 1 taken */
 	uint32_t ready;			/* lock held: actors that want to run */
@@ -120,14 +141,15 @@ struct sim {
 	struct trace *trace;
 	struct sim_thread *threads;
 	_Atomic(struct sim_domain *) domains;	/* threads that run hardware look on */
-	struct rng rng;
 	void (*check)(void *arg);
 	void *check_arg;
 	struct sim_watch *noted;	/* lockstep */
 	atomic_bool stopping;
 	/* lockstep */
 	uint64_t now_ns, end_ns, events;
-	struct sim_heap heap;
+	struct sim_heap heap;		/* of partitions */
+	struct sim_partition common;	/* of software that is on no board */
+	struct sim_partition *here;	/* whose event runs; outside of runs, common */
 	struct sim_thread *current;	/* runs; NULL: the scheduler */
 	struct sim_thread *ended;	/* just now; the scheduler frees its stack */
 	bool on_signal_stack;		/* the thread that has just begun to wait is */
@@ -169,8 +191,12 @@ void sim_thread_wait(uint64_t timeout_ns);
 void sim_thread_wake(struct sim_thread *t, uint64_t delay_ns);
 
 /* lockstep.c */
+/* name: of its stream of random numbers; places: of actors. 0 or -ENOMEM. */
+int lockstep_partition_init(struct sim *sim, struct sim_partition *p, const char *name,
+			    uint32_t places);
 void lockstep_kick(struct sim_actor *a);
 void lockstep_alarm(struct sim_actor *a);
+void lockstep_alarm_tied(struct sim_actor *a, uint64_t tie);
 int lockstep_start(struct sim_thread *t);
 void lockstep_local(struct sim *sim, void *(*at)(size_t *bytes));
 enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,

@@ -54,6 +54,7 @@ struct rig {
 	enum sim_result result;
 	unsigned int bad_regs;	/* so many refused writes are right */
 	uint64_t frames;	/* of each kernel; 0: plenty */
+	uint8_t first;		/* node of n[0]; the other is the next */
 };
 
 static inline long rig_ioctl(struct rig_node *n, unsigned int cmd, void *arg)
@@ -171,7 +172,7 @@ static inline void rig_connect(struct rig *r)
 	for (i = 0; i < 2; i++) {
 		struct fl_connect_qp c = { .size = sizeof(c),
 					   .qp = r->n[i].qp,
-					   .node = (uint32_t)!i,
+					   .node = r->first + !i,
 					   .peer_qp = r->n[!i].qp };
 
 		EXPECT_EQ(rig_ioctl(&r->n[i], FL_IOC_CONNECT_QP, &c), 0);
@@ -278,7 +279,7 @@ static inline void rig_board(struct rig *r, int i,
 			     const struct host_driver_params *params)
 {
 	struct board_config bc = {
-		.name = i ? "b" : "a", .id = (uint8_t)i, .sim = r->sim,
+		.name = i ? "b" : "a", .id = (uint8_t)(r->first + i), .sim = r->sim,
 		.fabric = r->fabric, .trace = r->trace, .timing = &r->timing,
 		.walk_cache_entries = rig_walk_cache,
 	};

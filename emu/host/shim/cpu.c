@@ -72,10 +72,11 @@ static void inside_main(void *arg)
 	__atomic_store_n(&in->done, true, __ATOMIC_RELEASE);
 }
 
-void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg)
+void shim_inside(struct shim *shim, void (*fn)(void *arg), void *arg)
 {
 	struct inside in = { fn, arg, false };
 	uint64_t turn_ns = TURN_NS, before_ns;
+	struct sim *sim = shim->sim;
 	struct sim_thread *t;
 	enum sim_result r;
 
@@ -83,7 +84,8 @@ void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg)
 		fn(arg);
 		return;
 	}
-	t = sim_thread_start(sim, "driver", false, inside_main, &in);
+	t = sim_thread_start_on(board_domain(shim->board), "driver", false, inside_main,
+				&in);
 	assert(t);
 	while (!__atomic_load_n(&in.done, __ATOMIC_ACQUIRE)) {
 		before_ns = sim_now(sim);

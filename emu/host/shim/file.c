@@ -266,7 +266,7 @@ static int file_open(struct shim_file *f)
 {
 	struct open_call call = { f, 0 };
 
-	shim_inside(f->shim->sim, open_inside, &call);
+	shim_inside(f->shim, open_inside, &call);
 	if (!call.ret)
 		return 0;
 	sim_spin_lock(&f->shim->lock);
@@ -307,7 +307,7 @@ static void device_release(void *dev, struct host_file *hf)
 {
 	struct shim *shim = dev;
 
-	shim_inside(shim->sim, end_inside, hf->private_data);
+	shim_inside(shim, end_inside, hf->private_data);
 }
 
 struct ioctl_call {
@@ -334,7 +334,7 @@ static long device_ioctl(void *dev, struct host_file *hf, unsigned int cmd,
 	struct ioctl_call c = { hf, cmd, arg, 0 };
 	struct shim *shim = dev;
 
-	shim_inside(shim->sim, ioctl_inside, &c);
+	shim_inside(shim, ioctl_inside, &c);
 	return c.ret;
 }
 
@@ -412,7 +412,7 @@ static void device_munmap(void *dev, struct host_file *hf, uint64_t len,
 	struct munmap_call c = { hf, len, mem, mmio_pa };
 	struct shim *shim = dev;
 
-	shim_inside(shim->sim, munmap_inside, &c);
+	shim_inside(shim, munmap_inside, &c);
 }
 
 static bool device_readable(void *dev, struct host_file *hf)

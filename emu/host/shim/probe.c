@@ -155,7 +155,7 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 			BUS_PSDMA_BASE, BUS_PSDMA_BASE + BUS_PSDMA_BYTES - 1
 		};
 	s.shim = shim;
-	shim_inside(shim->sim, probe_start, &s);
+	shim_inside(shim, probe_start, &s);
 	if (s.ret)
 		shim_free(shim);
 	return s.ret;
@@ -175,7 +175,7 @@ void host_driver_shutdown(struct host_kernel *k)
 	struct shim *shim = shim_find(k);
 
 	assert(shim);
-	shim_inside(shim->sim, probe_stop, shim);
+	shim_inside(shim, probe_stop, shim);
 }
 
 static void probe_end(void *arg)
@@ -196,6 +196,6 @@ void host_driver_remove(struct host_kernel *k)
 	struct shim *shim = shim_find(k);
 
 	assert(shim);
-	shim_inside(shim->sim, probe_end, shim);
+	shim_inside(shim, probe_end, shim);
 	shim_free(shim);
 }

@@ -54,7 +54,7 @@ static inline bool shim_outside(void)
  * made for it. The driver may then wait for locks, workers and hardware as it
  * does on Linux.
  */
-void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg);
+void shim_inside(struct shim *shim, void (*fn)(void *arg), void *arg);
 
 /* cpu.c: is this what host_inject_driver_error() says? */
 bool shim_refused(void);

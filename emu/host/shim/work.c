@@ -161,9 +161,9 @@ static void workqueue_worker_main(void *arg)
 static bool start_worker(struct workqueue_struct *wq, unsigned int i)
 {
 	wq->worker[i].wq = wq;
-	return sim_thread_start(wq->shim->sim,
-				wq->name + strlen(QUEUE_WORDS), true,
-				workqueue_worker_main, &wq->worker[i]) != NULL;
+	return sim_thread_start_on(board_domain(wq->shim->board),
+				   wq->name + strlen(QUEUE_WORDS), true,
+				   workqueue_worker_main, &wq->worker[i]) != NULL;
 }
 
 /* Of WORKERS that could do something there is one less: another begins. */
