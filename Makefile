@@ -138,17 +138,18 @@ LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-l
 
 # --- the board, the library, the program: sources by folder
 
-EMU_SRC := $(foreach d,board board/packets smmu nic nic/transport nic/policy fabric host host/shim serve \
-	     sim trace window,$(wildcard emu/$(d)/*.c))
+# Of a system layer, the one that OS asks for.
+of_os = $(filter-out %/$(filter-out $(OS),linux posix).c,$(1))
+EMU_SRC := $(call of_os,$(foreach d,board board/packets smmu nic nic/transport nic/policy fabric \
+	     host host/shim os serve sim trace window,$(wildcard emu/$(d)/*.c)))
 # Only a real kernel has these: the module, and how it reaches a card behind a window.
 LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
 DRV_SRC := $(filter-out %.mod.c $(LINUX_ONLY),$(wildcard kernel-ref/*.c))
-OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix)%.c,\
-	    $(wildcard lib/os/*.c))
+OS_SRC := $(call of_os,$(wildcard lib/os/*.c))
 LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)
 # A unit test links all of tools/ but the file with main().
 MAIN_SRC := $(wildcard tools/faultline/main.c)
-TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,faultline scenario view work,\
+TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,confine faultline scenario view work,\
 	      $(wildcard tools/$(d)/*.c))) $(wildcard rtl/cosim/engine_*.c)
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 
@@ -156,7 +157,7 @@ obj = $(patsubst %.c,$(O)/%.o,$(1))
 EMU_OBJ := $(call obj,$(EMU_SRC))
 DRV_OBJ := $(call obj,$(DRV_SRC))
 LIB_OBJ := $(call obj,$(LIB_SRC))
-OS_OBJ := $(call obj,$(OS_SRC))
+OS_OBJ := $(call obj,$(OS_SRC) $(filter emu/os/%,$(EMU_SRC)))
 MAIN_OBJ := $(call obj,$(MAIN_SRC))
 TOOL_OBJ := $(call obj,$(TOOL_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))

@@ -12,6 +12,7 @@
 
 #include "board/dram.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 
 const uint64_t dram_no_tag;
 

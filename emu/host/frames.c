@@ -17,6 +17,7 @@
 
 #include "host/internal.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 
 int frames_attach(struct host_mm *mm)
 {

@@ -11,6 +11,7 @@
 
 #include "host/internal.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 
 int area_create(struct host_kernel *k, int bank, uint64_t pa, bool forget)
 {

@@ -14,6 +14,7 @@
 
 #include "host/internal.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 
 /* Slots of memory: a descriptor, and s->mem is where it is mapped; or negative errno. */
 static int swap_in_memory(struct host_swap *s, uint64_t slots)

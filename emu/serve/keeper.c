@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/os/os.h"
+#include "os/os_emu.h"
 #include "serve/keeper.h"
 
 #define LOOK_MS 20		/* between two looks whether it is over */

@@ -20,6 +20,7 @@
 #include "host/host.h"
 #include "lib/attach/attach.h"
 #include "lib/os/os.h"
+#include "os/os_emu.h"
 #include "serve/sigbus.h"
 #include "serve/keeper.h"
 #include "serve/serve.h"

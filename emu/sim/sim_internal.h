@@ -7,6 +7,7 @@
 
 #include "os/coroutine.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 #include "sim/grace.h"
 #include "sim/rng.h"
 #include "sim/sim.h"

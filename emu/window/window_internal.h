@@ -17,6 +17,7 @@
 #include "faultline/regs.h"
 #include "faultline/window.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 #include "serve/sigbus.h"
 #include "trace/trace.h"
 #include "window/window.h"

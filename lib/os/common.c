@@ -297,21 +297,3 @@ int os_receive_all(int fd, void *buf, size_t n, int *fds, int *nfds,
 	}
 	return 0;
 }
-
-ssize_t os_receive_bytes(int fd, void *buf, size_t n)
-{
-	struct iovec iov = { buf, n };
-	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
-	ssize_t there;
-
-	/* Without room for them the system says that there are some. */
-	do {
-		there = recvmsg(fd, &m, MSG_PEEK);
-	} while (there < 0 && errno == EINTR);
-	if (there < 0)
-		return -errno;
-	if (m.msg_flags & MSG_CTRUNC)
-		return -EBADMSG;
-	/* No more than was looked at: what has come since may have one. */
-	return there ? os_receive(fd, buf, (size_t)there, NULL, NULL) : 0;
-}

@@ -6,11 +6,9 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -25,33 +23,6 @@
 #include "os/os_internal.h"
 
 /* ---- the machine ---- */
-
-const char *os_system(void)
-{
-	return "linux";
-}
-
-unsigned int os_cpus(void)
-{
-	cpu_set_t mine;
-	long n;
-
-	if (!sched_getaffinity(0, sizeof(mine), &mine))
-		return (unsigned int)CPU_COUNT(&mine);
-	/* More than a cpu_set_t holds. */
-	n = sysconf(_SC_NPROCESSORS_ONLN);
-	return n > 0 ? (unsigned int)n : 1;
-}
-
-int os_program(char *path, size_t path_bytes)
-{
-	static const char self[] = "/proc/self/exe";
-
-	if (path_bytes < sizeof(self))
-		return -ENAMETOOLONG;
-	memcpy(path, self, sizeof(self));
-	return 0;
-}
 
 int os_random(void *buf, size_t n)
 {
@@ -70,26 +41,7 @@ int os_random(void *buf, size_t n)
 	return 0;
 }
 
-/* ---- memory that several processes map ---- */
-
-#define FIXED (F_SEAL_SHRINK | F_SEAL_GROW)
-
-int os_memory_create(const char *name, uint64_t bytes)
-{
-	int fd, err;
-
-	if (!bytes || bytes > INT64_MAX)
-		return -EINVAL;
-	fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
-	if (!ftruncate(fd, (off_t)bytes) &&
-	    !fcntl(fd, F_ADD_SEALS, FIXED | F_SEAL_SEAL))
-		return fd;
-	err = -errno;
-	close(fd);
-	return err;
-}
+/* ---- files ---- */
 
 int os_file_nameless(const char *dir)
 {
@@ -99,19 +51,6 @@ int os_file_nameless(const char *dir)
 		return fd;
 	/* File systems without it (EISDIR: kernels without it). */
 	return errno == EOPNOTSUPP || errno == EISDIR ? -ENOTSUP : -errno;
-}
-
-bool os_memory_fixed(int fd)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-
-	return seals >= 0 && (seals & FIXED) == FIXED;
-}
-
-int os_memory_forget(int fd, uint64_t offset, uint64_t bytes)
-{
-	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			 (off_t)offset, (off_t)bytes) ? -errno : 0;
 }
 
 /* ---- address space ---- */
@@ -335,30 +274,6 @@ bool os_map_shared(const void *addr)
 #define PAGEMAP_PRESENT (1ull << 63)
 #define PAGEMAP_SWAPPED (1ull << 62)
 
-int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages)
-{
-	uint64_t page = os_page_bytes(), at = (uintptr_t)addr / page, end, i;
-	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-	uint64_t entry[512];
-	ssize_t n = 0;
-
-	if (fd < 0)
-		return -ENOTSUP;
-	*pages = 0;
-	end = bytes ? ((uintptr_t)addr + bytes - 1) / page + 1 : at;
-	while (at < end) {
-		n = (ssize_t)(end - at < 512 ? end - at : 512);
-		n = pread(fd, entry, (size_t)n * 8, (off_t)(at * 8));
-		if (n < 8)
-			break;
-		for (i = 0; i < (uint64_t)n / 8; i++)
-			*pages += !!(entry[i] & PAGEMAP_PRESENT);
-		at += (uint64_t)n / 8;
-	}
-	close(fd);
-	return at < end ? -ENOTSUP : 0;
-}
-
 int os_pages_untouched(const void *addr, unsigned int n, uint64_t *untouched)
 {
 	uint64_t entry[64], first = (uintptr_t)addr / os_page_bytes();
@@ -448,19 +363,12 @@ int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful)
 
 /* ---- sleeping ---- */
 
-/* ns 0: no limit */
-static void futex_wait(_Atomic uint32_t *word, int op, uint32_t value,
-		       uint64_t ns)
+void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
 			       .tv_nsec = (long)(ns % 1000000000u) };
 
-	syscall(SYS_futex, word, op, value, ns ? &ts : NULL, NULL, 0);
-}
-
-void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
-{
-	futex_wait(word, FUTEX_WAIT, value, ns);
+	syscall(SYS_futex, word, FUTEX_WAIT, value, ns ? &ts : NULL, NULL, 0);
 }
 
 void os_nap(void)
@@ -476,82 +384,17 @@ void os_word_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/*
- * count holds the posts, and in its top bit that somebody sleeps: one word, so
- * that who posts learns with the same step whether he must wake, and touches the
- * wakeup no more. (Waking an address looks at nothing there.)
- */
-#define ASLEEP 0x80000000u
+/* ---- sockets ---- */
 
-int os_wakeup_init(struct os_wakeup *b)
+int os_peer(int fd, uid_t *uid)
 {
-	atomic_init(&b->count, 0);
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
+		return -errno;
+	*uid = who.uid;
 	return 0;
-}
-
-void os_wakeup_destroy(struct os_wakeup *b)
-{
-	(void)b;
-}
-
-void os_wakeup_post(struct os_wakeup *b)
-{
-	if (atomic_fetch_add(&b->count, 1) & ASLEEP)
-		syscall(SYS_futex, &b->count, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
-			0);
-}
-
-bool os_wakeup_take(struct os_wakeup *b, uint64_t ns)
-{
-	uint64_t end_ns = ns ? os_now_ns() + ns : 0, now_ns;
-	uint32_t v = atomic_load(&b->count);
-
-	for (;;) {
-		if (v & ~ASLEEP) {
-			if (atomic_compare_exchange_weak(&b->count, &v,
-							 (v & ~ASLEEP) - 1))
-				return true;
-			continue;
-		}
-		if (!v && !atomic_compare_exchange_weak(&b->count, &v, ASLEEP))
-			continue;
-		now_ns = ns ? os_now_ns() : 0;
-		v = ASLEEP;
-		if (ns && now_ns >= end_ns) {
-			if (atomic_compare_exchange_weak(&b->count, &v, 0))
-				return false;
-			continue;
-		}
-		futex_wait(&b->count, FUTEX_WAIT_PRIVATE, ASLEEP,
-			   ns ? end_ns - now_ns : 0);
-		v = atomic_load(&b->count);
-	}
-}
-
-/* ---- interrupts between programs ---- */
-
-int os_interrupt_create(void)
-{
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-
-	return fd < 0 ? -errno : fd;
-}
-
-int os_interrupt_raise(int fd)
-{
-	const uint64_t one = 1;
-
-	/* -EAGAIN: it stands at its largest, so it is raised. */
-	if (write(fd, &one, sizeof(one)) == sizeof(one) || errno == EAGAIN)
-		return 0;
-	return -errno;
-}
-
-int os_interrupt_take(int fd)
-{
-	uint64_t raised;
-
-	return read(fd, &raised, sizeof(raised)) == sizeof(raised) ? 0 : -errno;
 }
 
 /* ---- faults ---- */

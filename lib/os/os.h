@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * os.h - all that Faultline asks of the operating system beyond C11 and the part
- * of POSIX that every system has. Two versions of it: linux.c, and posix.c for
- * the rest (make OS=posix builds that one on Linux too); what both share is in
- * the files named below. No other file of lib/, emu/ or tools/ may use
- * what is listed in tests/check-style under "os".
- *
- * Files: linux*.c, posix.c (memory, words, wakeups, peers), common.c (the machine,
- * sockets, files), segv.c (the handler of SIGSEGV and SIGBUS), copy.c (copies
- * that cannot fault), confine.c (programs that are not trusted).
+ * os.h - all that the library asks of the operating system beyond C11 and the part of POSIX
+ * that every system has. Two versions of it: linux.c, and posix.c for the rest (make OS=posix
+ * builds that one on Linux too); common.c (the machine, sockets, files) is the same in both,
+ * and so are segv.c (the handler of SIGSEGV and SIGBUS) and copy.c (copies that cannot fault).
+ * What boards ask for besides is emu/os, what confines programs that are not trusted
+ * tools/confine. No other file of lib/, emu/ or tools/ may use what is listed in
+ * tests/check-style under "os".
  *
  * Calls marked AS may be made from a signal handler. All return 0 or a negative
  * errno unless they say otherwise.
@@ -48,10 +46,7 @@ void __tsan_release(void *p);
 
 /* ---- the machine ---- */
 
-/* Which version this is, for reports: "linux" or "posix". */
-const char *os_system(void);
 size_t os_page_bytes(void);		/* AS; of the host's own pages */
-unsigned int os_cpus(void);		/* that this process may use; at least 1 */
 uint64_t os_now_ns(void);		/* AS; a clock that never goes back */
 /* Bytes that nobody can foresee, from the system. */
 int os_random(void *buf, size_t n);
@@ -67,25 +62,8 @@ void os_nap(void);
 bool os_valgrind(void);
 /* Is it one of ThreadSanitizer's? Then it has few places for memory. */
 bool os_tsan(void);
-/* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */
-int os_program(char *path, size_t path_bytes);
+/* ---- files ---- */
 
-/* ---- memory that several processes map ---- */
-
-/*
- * A new object of that many zero bytes, sparse, without a name that others
- * could open; name is for /proc alone. A file descriptor (close-on-exec), or
- * negative errno; -EINVAL: no bytes. Where the system can (Linux), its size can
- * never be changed again by anybody who gets the descriptor.
- */
-int os_memory_create(const char *name, uint64_t bytes);
-/* Is the size of the object fixed for all who have it? */
-bool os_memory_fixed(int fd);
-/*
- * Give a range back to the system: zeros from then on, for all who have it
- * mapped. -ENOTSUP: the system cannot, all stays as it is. -EINVAL: no bytes.
- */
-int os_memory_forget(int fd, uint64_t offset, uint64_t bytes);
 /*
  * A file on disk without a name, in dir, or with NULL in $TMPDIR or /tmp: a
  * descriptor (close-on-exec), or negative errno.
@@ -150,11 +128,6 @@ bool os_map_is(const struct os_map *m, int fd);
  */
 bool os_map_shared(const void *addr);
 /*
- * How many of the pages that hold [addr, addr + bytes) are in memory and in this
- * process's page table. -ENOTSUP: the system does not say.
- */
-int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages);
-/*
  * Of n (1 to 64) pages of the system from addr on, which are whole pages of private
  * memory that is no file's: the i-th bit says that nobody has ever touched the i-th one,
  * so that it is zeros. A page in swap was touched, and so was all of a huge page. What
@@ -204,38 +177,10 @@ int os_copy_to(void *to, const void *from, size_t n);
 void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
 void os_word_wake(_Atomic uint32_t *word);		/* all who sleep */
 
-/*
- * One thread of this process sleeps, others wake it: as a semaphore. Who posted
- * touches the wakeup no more once its post can be taken, so who takes the last
- * may destroy it. At most some thousand posts may wait to be taken; more may be
- * forgotten (POSIX).
- */
-struct os_wakeup {
-	_Atomic uint32_t count;		/* Linux: posts; top bit: asleep */
-	int pipe[2];			/* POSIX: a byte for each post */
-};
-/* POSIX version: -EMFILE, -ENFILE. */
-int os_wakeup_init(struct os_wakeup *b);
-void os_wakeup_destroy(struct os_wakeup *b);
-void os_wakeup_post(struct os_wakeup *b);			/* AS */
-/* AS. Take one; false: ns (0: no limit) were over before there was one. */
-bool os_wakeup_take(struct os_wakeup *b, uint64_t ns);
-
 /* ---- sockets ---- */
 
 /* Who is at the other end of a Unix socket. -ENOTSUP. */
 int os_peer(int fd, uid_t *uid);
-/*
- * A descriptor of the process at the other end, the one that connected; it becomes
- * readable (poll) when that process ends, whoever else has its socket. -ENOTSUP,
- * -ESRCH: it has ended.
- */
-int os_peer_process(int fd);
-/*
- * May descriptors be sent to a Unix socket, or to those that connect to it? They may
- * at first. -ENOTSUP: the system does not ask (Linux does from 6.16 on).
- */
-int os_take_fds(int fd, bool take);
 /* fd never blocks, and exec() closes it. 0 or negative errno. AS. */
 int os_set_nonblocking(int fd);
 /*
@@ -262,29 +207,11 @@ int os_send_all(int fd, const void *buf, size_t n, const int *fds, int nfds,
 int os_receive_all(int fd, void *buf, size_t n, int *fds, int *nfds,
 		   int rest_ms);
 /*
- * The same of a socket that does not block, and from which no descriptor may come
- * into this process. -EBADMSG: one comes with the next bytes; nothing was taken.
- */
-ssize_t os_receive_bytes(int fd, void *buf, size_t n);
-/*
  * Close a descriptor that came from another process. Of a socket whose end is to
  * take an hour nobody waits for that; but the same socket in the queue of another
  * one, and the file of a file system that does not answer, do keep the caller.
  */
 void os_drop(int fd);
-
-/* ---- interrupts between programs ---- */
-
-/*
- * A descriptor by which who has it is interrupted, and which can be passed to
- * another program; several raises before a take count as one. It becomes
- * readable (poll), and blocks nobody. Linux: an eventfd, which is what QEMU wants.
- * The descriptor (close-on-exec), or negative errno; POSIX version: -ENOSYS, all
- * three.
- */
-int os_interrupt_create(void);
-int os_interrupt_raise(int fd);		/* AS */
-int os_interrupt_take(int fd);		/* AS; 0, or -EAGAIN: none was raised */
 
 /* ---- faults of the CPU (segv.c) ---- */
 
@@ -311,58 +238,5 @@ void os_fault_remove(os_fault_fix fix);	/* after this it may still be running */
 void os_fault_variables(uintptr_t *start, uintptr_t *end);
 /* AS; for a message from a handler: to standard error, no stdio. */
 void os_say(const char *text);
-
-/* ---- programs that are not trusted (confine.c) ---- */
-
-/* Each kind may do what is listed in confine_calls.c, and nothing else. */
-enum os_confine_kind {
-	OS_CONFINE_LOADED,	/* it computes; a loader opens its libraries first */
-	OS_CONFINE_ALONE,	/* it computes, and is linked statically */
-	OS_CONFINE_TOOLS,	/* a compiler: it starts programs, and has files */
-};
-
-/* With a file, or with what is in a folder and in those below it. */
-#define OS_MAY_READ	1	/* and run it */
-#define OS_MAY_LIST	2	/* learn the names in it */
-#define OS_MAY_WRITE	4	/* also make and remove plain files and folders */
-struct os_path {
-	const char *path;	/* not there: that is no error */
-	unsigned int may;
-};
-
-struct os_confine {
-	enum os_confine_kind kind;
-	const char *program;	/* the file that exec() will be given */
-	unsigned int cpu_s;	/* seconds of CPU: then SIGXCPU, one later SIGKILL */
-	uint64_t memory_bytes;	/* of address space; 0: no limit */
-	uint64_t file_bytes;	/* the longest file that it may write */
-	const struct os_path *path;	/* what it may use besides its program */
-	unsigned int paths;
-};
-/* What holds besides the limits, which always do. */
-#define OS_CONFINED_CALLS 1	/* no network, no other process to touch */
-#define OS_CONFINED_FILES 2	/* none but those it may use */
-#define OS_CONFINED_NAMES 4	/* nor does it learn which ones exist */
-/*
- * For the child of a fork(), just before os_confined_exec(): OS_CONFINED_* that this
- * system could do (Linux on x86-64 and arm64; others: 0), or negative errno. It cannot
- * be undone, and holds for what the program starts.
- */
-int os_confine(const struct os_confine *c);
-/* The only execve() that a program that computes gets. Negative errno: it failed. */
-int os_confined_exec(const char *program, char *const argv[], char *const env[]);
-/* How many threads a process has now; 0: unknown (not Linux), or no such process. */
-unsigned int os_threads(pid_t pid);
-/*
- * What the files without a name take, in memory or on disk, that a process has open;
- * 0: unknown (not Linux), or no such process.
- */
-uint64_t os_nameless_bytes(pid_t pid);
-/* Close all descriptors from first on, whoever left them open. */
-void os_close_from(int first);
-/* Who has started this process ends: so does this one, where that can be (Linux). */
-void os_end_with_parent(void);
-/* No process of the same user may look into this one's memory, where that can be. */
-void os_private(void);
 
 #endif

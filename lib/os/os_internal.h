@@ -26,16 +26,4 @@ int os_fault_is_write(const void *ucontext);
  */
 bool os_whole_pages(const void *at, uint64_t bytes, uint64_t offset);
 
-/* Can this system confine a program, beyond its limits? */
-#if defined(__linux__) && defined(_GNU_SOURCE) && \
-	(defined(__x86_64__) || defined(__aarch64__)) && \
-	__has_include(<linux/landlock.h>)
-#define OS_CONFINES 1
-#else
-#define OS_CONFINES 0
-#endif
-
-/* For confine.c: what it may ask the kernel for. 0 or negative errno. */
-int os_confine_calls(const struct os_confine *conf);
-
 #endif

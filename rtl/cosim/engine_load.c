@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
 
 #define PATH_BYTES 4096
 

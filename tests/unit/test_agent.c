@@ -14,6 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "emu/os/os_emu.h"
 #include "harness.h"
 #include "lib/os/os.h"
 #include "tools/scenario/rpc.h"

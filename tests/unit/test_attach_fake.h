@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <sys/wait.h>
 
+#include "os/os_emu.h"
 #include "test_attach_board.h"
 
 static inline bool fb_waits(struct fb *b, struct attach_call *c)

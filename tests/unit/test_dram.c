@@ -8,6 +8,7 @@
 #include "board/dram.h"
 #include "harness.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 
 #define GUEST	0x40000000ull
 #define BYTES	0x10000u

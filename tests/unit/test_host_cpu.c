@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "emu/os/os_emu.h"
 #include "lib/os/os.h"
 #include "test_host_rig.h"
 

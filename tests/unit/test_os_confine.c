@@ -16,20 +16,22 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
+#include "tools/confine/confine.h"
 
 #define NOT_CONFINED 200
 
 static int answers[2];
 static char others_file[200];	/* its folder is this program's alone */
 
-/* Runs in a confined child; the bits that os_confine() gave. True: as it should be. */
+/* Runs in a confined child; the bits that confine_self() gave. True: as it should be. */
 typedef bool (*attempt)(unsigned int held);
 
 static int confine_child(attempt try)
 {
-	struct os_confine c = { .kind = OS_CONFINE_LOADED, .program = "/bin/sh",
+	struct confine c = { .kind = CONFINE_LOADED, .program = "/bin/sh",
 				.cpu_s = 5, .file_bytes = 4096 };
-	int held = os_confine(&c);
+	int held = confine_self(&c);
 
 	if (held < 0)
 		return NOT_CONFINED;
@@ -52,7 +54,7 @@ static bool no_network(unsigned int held)
 {
 	bool got = socket(AF_INET, SOCK_STREAM, 0) >= 0;
 
-	return got == !(held & OS_CONFINED_CALLS) && (got || errno == EPERM);
+	return got == !(held & CONFINED_CALLS) && (got || errno == EPERM);
 }
 
 static bool no_process(unsigned int held)
@@ -61,12 +63,12 @@ static bool no_process(unsigned int held)
 
 	if (!pid)
 		_exit(0);
-	return (pid > 0) == !(held & OS_CONFINED_CALLS);
+	return (pid > 0) == !(held & CONFINED_CALLS);
 }
 
 static bool no_signal(unsigned int held)
 {
-	return (kill(getppid(), 0) == 0) == !(held & OS_CONFINED_CALLS);
+	return (kill(getppid(), 0) == 0) == !(held & CONFINED_CALLS);
 }
 
 /* A descriptor's owner gets signals; anybody can be made that. */
@@ -76,7 +78,7 @@ static bool no_owner(unsigned int held)
 	bool got = !pipe(fd) && (!fcntl(fd[0], F_SETOWN, who) ||
 				 !fcntl(fd[0], F_SETOWN, -who));
 
-	return got == !(held & OS_CONFINED_CALLS);
+	return got == !(held & CONFINED_CALLS);
 }
 
 static bool no_message(unsigned int held)
@@ -85,20 +87,20 @@ static bool no_message(unsigned int held)
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
 	bool got = sendmsg(answers[1], &m, 0) == 1;
 
-	return got == !(held & OS_CONFINED_CALLS);
+	return got == !(held & CONFINED_CALLS);
 }
 
 /* Root is one user among others. */
 static bool no_root(unsigned int held)
 {
-	return setuid(65534) || !(held & OS_CONFINED_CALLS);
+	return setuid(65534) || !(held & CONFINED_CALLS);
 }
 
 static bool no_file(unsigned int held)
 {
 	char path[] = "/etc/passwd";
 
-	return (open(path, O_RDONLY) >= 0) == !(held & OS_CONFINED_FILES);
+	return (open(path, O_RDONLY) >= 0) == !(held & CONFINED_FILES);
 }
 
 static bool no_new_file(unsigned int held)
@@ -107,7 +109,7 @@ static bool no_new_file(unsigned int held)
 
 	if (fd >= 0)
 		unlink(others_file);
-	return (fd >= 0) == !(held & OS_CONFINED_FILES);
+	return (fd >= 0) == !(held & CONFINED_FILES);
 }
 
 /* What a name is enough for: the file's length, its rights, its times. */
@@ -116,17 +118,17 @@ static bool no_change(unsigned int held)
 	bool got = !truncate(others_file, 0) || !chmod(others_file, 0) ||
 		   !utimensat(AT_FDCWD, others_file, NULL, 0);
 
-	return got == !(held & OS_CONFINED_CALLS);
+	return got == !(held & CONFINED_CALLS);
 }
 
 static bool calls_are(unsigned int held)
 {
-	return held & OS_CONFINED_CALLS;
+	return held & CONFINED_CALLS;
 }
 
 static bool files_are(unsigned int held)
 {
-	return held & OS_CONFINED_FILES;
+	return held & CONFINED_FILES;
 }
 
 static bool confine_aborts(unsigned int held)
@@ -192,11 +194,11 @@ TEST("it changes no file that others have")
 	unlink(others_file);
 }
 
-static int run_shell(enum os_confine_kind kind, const char *script)
+static int run_shell(enum confine_kind kind, const char *script)
 {
-	const struct os_path path[] = { { "/usr/bin", OS_MAY_READ },
-					{ others_file, OS_MAY_READ } };
-	struct os_confine c = { .kind = kind, .program = "/bin/sh", .cpu_s = 5,
+	const struct confine_path path[] = { { "/usr/bin", CONFINE_MAY_READ },
+					{ others_file, CONFINE_MAY_READ } };
+	struct confine c = { .kind = kind, .program = "/bin/sh", .cpu_s = 5,
 				.file_bytes = 4096, .path = path, .paths = 2 };
 	char *argv[] = { "sh", "-c", (char *)(uintptr_t)script, others_file,
 			 NULL };
@@ -206,9 +208,9 @@ static int run_shell(enum os_confine_kind kind, const char *script)
 
 	if (!pid) {
 		close(2);
-		if (os_confine(&c) < 0)
+		if (confine_self(&c) < 0)
 			_exit(NOT_CONFINED);
-		_exit(os_confined_exec("/bin/sh", argv, env) ? 100 : 101);
+		_exit(confine_exec("/bin/sh", argv, env) ? 100 : 101);
 	}
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -218,10 +220,10 @@ TEST("a program that computes runs when its caller starts it, and starts no othe
 {
 	bool walls = !in_child(calls_are);
 
-	EXPECT_EQ(run_shell(OS_CONFINE_LOADED, "exit 7"), 7);
-	EXPECT_EQ(run_shell(OS_CONFINE_LOADED, "exec /bin/true") != 0, walls);
+	EXPECT_EQ(run_shell(CONFINE_LOADED, "exit 7"), 7);
+	EXPECT_EQ(run_shell(CONFINE_LOADED, "exec /bin/true") != 0, walls);
 	/* Without its loader's rights a program that has one does not come to run. */
-	EXPECT_EQ(run_shell(OS_CONFINE_ALONE, "exit 7") != 7, walls);
+	EXPECT_EQ(run_shell(CONFINE_ALONE, "exit 7") != 7, walls);
 }
 
 TEST("tools start others, read what they are given, and write nowhere else")
@@ -233,10 +235,10 @@ TEST("tools start others, read what they are given, and write nowhere else")
 	fd = open(others_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	EXPECT_EQ(write(fd, "text\n", 5), 5);
 	close(fd);
-	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "env true && read x <\"$0\""), 0);
-	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "read x </etc/passwd") != 0, walls);
-	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "echo >>\"$0\"") != 0, walls);
-	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "env chmod 777 \"$0\"") != 0, calls);
+	EXPECT_EQ(run_shell(CONFINE_TOOLS, "env true && read x <\"$0\""), 0);
+	EXPECT_EQ(run_shell(CONFINE_TOOLS, "read x </etc/passwd") != 0, walls);
+	EXPECT_EQ(run_shell(CONFINE_TOOLS, "echo >>\"$0\"") != 0, walls);
+	EXPECT_EQ(run_shell(CONFINE_TOOLS, "env chmod 777 \"$0\"") != 0, calls);
 	unlink(others_file);
 }
 
@@ -274,11 +276,11 @@ TEST("how many threads another process has is known where the system tells")
 		pause();
 	}
 	EXPECT_EQ(read(ready[0], &c, 1), 1);
-	if (on_linux || os_threads(pid))
-		EXPECT_EQ(os_threads(pid), 4);
+	if (on_linux || confine_threads(pid))
+		EXPECT_EQ(confine_threads(pid), 4);
 	kill(pid, SIGKILL);
 	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
-	EXPECT_EQ(os_threads(pid), 0);
+	EXPECT_EQ(confine_threads(pid), 0);
 	close(ready[0]);
 	close(ready[1]);
 }
@@ -299,11 +301,11 @@ TEST("what another process has in files without a name is known there too")
 	}
 	EXPECT_EQ(read(ready[0], &c, 1), 1);
 	if (!strcmp(os_system(), "linux"))
-		EXPECT(os_nameless_bytes(pid) >= 4096 &&
-		       os_nameless_bytes(pid) < 1 << 20);
+		EXPECT(confine_nameless_bytes(pid) >= 4096 &&
+		       confine_nameless_bytes(pid) < 1 << 20);
 	kill(pid, SIGKILL);
 	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
-	EXPECT_EQ(os_nameless_bytes(pid), 0);
+	EXPECT_EQ(confine_nameless_bytes(pid), 0);
 	close(ready[0]);
 	close(ready[1]);
 }

@@ -22,7 +22,9 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
 #include "tests/unit/test_os_escape_table.h"
+#include "tools/confine/confine.h"
 
 #define NOBODY	65534
 #define KEY	"the key that signs records"
@@ -78,17 +80,17 @@ static bool walls_error(int error)
 }
 
 static _Noreturn void escape_child(const struct escape *e, bool wall,
-				   enum os_confine_kind kind)
+				   enum confine_kind kind)
 {
-	struct os_confine c = {
+	struct confine c = {
 		.kind = kind, .program = "/bin/sh", .cpu_s = 5,
 		.memory_bytes = ROOM, .file_bytes = 4096,
 	};
-	int held = wall ? os_confine(&c) : 0;
+	int held = wall ? confine_self(&c) : 0;
 	long r;
 
-	if (wall && (held < 0 || !(held & OS_CONFINED_CALLS) ||
-		     !(held & OS_CONFINED_FILES)))
+	if (wall && (held < 0 || !(held & CONFINED_CALLS) ||
+		     !(held & CONFINED_FILES)))
 		_exit(NO_WALL);
 	errno = 0;
 	r = e->run ? e->run() :
@@ -101,7 +103,7 @@ static _Noreturn void escape_child(const struct escape *e, bool wall,
 }
 
 static int escape_attempt(const struct escape *e, bool wall,
-			  enum os_confine_kind kind)
+			  enum confine_kind kind)
 {
 	int status;
 	pid_t pid = fork();
@@ -117,7 +119,7 @@ static int escape_attempt(const struct escape *e, bool wall,
 }
 
 static void escape_try(const struct escape *e, const char *wall,
-		       enum os_confine_kind kind)
+		       enum confine_kind kind)
 {
 	int came;
 
@@ -137,16 +139,16 @@ static void try_all(void)
 	for (e = escapes; e->name; e++) {
 		put_others();
 		can = !(e->where & UNPROVEN) &&
-		      escape_attempt(e, false, OS_CONFINE_ALONE) == DONE;
+		      escape_attempt(e, false, CONFINE_ALONE) == DONE;
 		found->tried++;
 		found->proven += can;
 		if (!can)
 			escape_note(found->unproven, "not shown", e->name);
-		escape_try(e, "as a subject", OS_CONFINE_ALONE);
+		escape_try(e, "as a subject", CONFINE_ALONE);
 		if (e->where & ANYWHERE) {
 			escape_try(e, "as a subject with a loader",
-				   OS_CONFINE_LOADED);
-			escape_try(e, "as a compiler", OS_CONFINE_TOOLS);
+				   CONFINE_LOADED);
+			escape_try(e, "as a compiler", CONFINE_TOOLS);
 		}
 	}
 }
@@ -199,7 +201,7 @@ static void need_wall(void)
 	static const struct escape nothing = { .name = "nothing" };
 
 	if (strcmp(os_system(), "linux") ||
-	    escape_attempt(&nothing, true, OS_CONFINE_ALONE) == NO_WALL)
+	    escape_attempt(&nothing, true, CONFINE_ALONE) == NO_WALL)
 		test_skip("this kernel has no Landlock: it confines nothing");
 }
 

@@ -14,6 +14,7 @@
 
 #include "harness.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 
 #define CHILD_S 60	/* then it hangs */
 

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "emu/os/os_emu.h"
 #include "harness.h"
 #include "host/host.h"
 #include "lib/os/os.h"

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 
+#include "os/os_emu.h"
 #include "test_serve_raw.h"
 
 /* ---- the socket ---- */

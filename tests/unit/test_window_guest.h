@@ -26,6 +26,7 @@
 #include "harness.h"
 #include "lib/sys.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 #include "sim/rng.h"
 #include "window/window.h"
 

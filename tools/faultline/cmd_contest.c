@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "tools/confine/confine.h"
 #include "tools/faultline/plan_program.h"
 #include "tools/faultline/plans.h"
 
@@ -125,8 +126,8 @@ static int contest_run(const struct command *c, const struct options *o,
 		err = plans_measure(c, p, i);
 	if (err)
 		return err;
-	if (!(program->held & OS_CONFINED_FILES) ||
-	    !(program->held & OS_CONFINED_CALLS))
+	if (!(program->held & CONFINED_FILES) ||
+	    !(program->held & CONFINED_CALLS))
 		fprintf(stderr, "faultline contest: this system cannot keep the "
 			"program from files or network\n");
 	plans_print(p);

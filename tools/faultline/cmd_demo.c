@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
 #include "tools/faultline/compare.h"
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"

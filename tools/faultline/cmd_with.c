@@ -9,6 +9,7 @@
 
 #include "faultline.h"
 #include "os/os.h"
+#include "os/os_emu.h"
 #include "tools/faultline/options.h"
 
 enum { OWN_ON };

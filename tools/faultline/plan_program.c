@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
+#include "tools/confine/confine.h"
 #include "tools/contest/talk.h"
 
 #define BUILD_CPU_S	60
@@ -55,21 +57,21 @@ static _Noreturn void compiler_child(const struct plan_program *p,
 		"cc", "-std=gnu11", "-O1", "-g", "-Wall", include, root,
 		"-o", (char *)p->program, (char *)p->source, entry, NULL
 	};
-	const struct os_path paths[] = {
-		{ "/usr/bin", OS_MAY_READ }, { "/bin", OS_MAY_READ },
-		{ "/usr/local/bin", OS_MAY_READ },
-		{ "/usr/include", OS_MAY_READ | OS_MAY_LIST },
-		{ "/usr/local/include", OS_MAY_READ | OS_MAY_LIST },
-		{ "/usr/libexec", OS_MAY_READ | OS_MAY_LIST },
-		{ "/dev/null", OS_MAY_READ | OS_MAY_WRITE },
-		{ "/dev/urandom", OS_MAY_READ },
-		{ p->source, OS_MAY_READ },
-		{ contest, OS_MAY_READ | OS_MAY_LIST },
-		{ include + 2, OS_MAY_READ | OS_MAY_LIST },
-		{ p->folder.path, OS_MAY_READ | OS_MAY_LIST | OS_MAY_WRITE },
+	const struct confine_path paths[] = {
+		{ "/usr/bin", CONFINE_MAY_READ }, { "/bin", CONFINE_MAY_READ },
+		{ "/usr/local/bin", CONFINE_MAY_READ },
+		{ "/usr/include", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+		{ "/usr/local/include", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+		{ "/usr/libexec", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+		{ "/dev/null", CONFINE_MAY_READ | CONFINE_MAY_WRITE },
+		{ "/dev/urandom", CONFINE_MAY_READ },
+		{ p->source, CONFINE_MAY_READ },
+		{ contest, CONFINE_MAY_READ | CONFINE_MAY_LIST },
+		{ include + 2, CONFINE_MAY_READ | CONFINE_MAY_LIST },
+		{ p->folder.path, CONFINE_MAY_READ | CONFINE_MAY_LIST | CONFINE_MAY_WRITE },
 	};
-	struct os_confine c = {
-		.kind = OS_CONFINE_TOOLS, .program = cc,
+	struct confine c = {
+		.kind = CONFINE_TOOLS, .program = cc,
 		.cpu_s = BUILD_CPU_S, .memory_bytes = BUILD_MEMORY,
 		.file_bytes = BUILD_FILE, .path = paths,
 		.paths = sizeof(paths) / sizeof(paths[0]),
@@ -84,7 +86,7 @@ static _Noreturn void compiler_child(const struct plan_program *p,
 	setenv("LC_ALL", "C", 1);
 	os_close_from(3);
 	os_end_with_parent();
-	if (!SANITIZED && os_confine(&c) < 0)
+	if (!SANITIZED && confine_self(&c) < 0)
 		_exit(126);
 	execv(cc, argv);
 	_exit(127);
@@ -192,8 +194,8 @@ static _Noreturn void program_child(const struct plan_program *p, int asks,
 {
 	static char *const env[] = { NULL };
 	char *const argv[] = { "plan", NULL };
-	struct os_confine c = {
-		.kind = OS_CONFINE_LOADED, .program = p->program,
+	struct confine c = {
+		.kind = CONFINE_LOADED, .program = p->program,
 		.cpu_s = RUN_CPU_S, .memory_bytes = RUN_MEMORY,
 		.file_bytes = RUN_FILE,
 	};
@@ -212,14 +214,14 @@ static _Noreturn void program_child(const struct plan_program *p, int asks,
 		_exit(126);
 	os_close_from(CONTEST_ANSWERS + 2);
 	os_end_with_parent();
-	held = SANITIZED ? 0 : os_confine(&c);
+	held = SANITIZED ? 0 : confine_self(&c);
 	if (write(CONTEST_ANSWERS + 1, &held, sizeof(held)) != sizeof(held) ||
 	    held < 0)
 		_exit(126);
 	if (SANITIZED)
 		execve(p->program, argv, env);
 	else
-		os_confined_exec(p->program, argv, env);
+		confine_exec(p->program, argv, env);
 	_exit(127);
 }
 

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "faultline/plan.h"
+#include "tools/confine/confine.h"
 #include "tools/scenario/folder.h"
 
 struct plan_program {
@@ -21,7 +22,7 @@ struct plan_program {
 	char tree[3000];		/* where kernel-ref/include is */
 	struct folder folder;		/* with the program */
 	char program[FOLDER_PATH + 8];
-	int held;			/* OS_CONFINED_*; -1: it never started */
+	int held;			/* CONFINED_*; -1: it never started */
 	/* One run. */
 	pid_t pid;
 	int asks, answers;

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "emu/os/os_emu.h"
 #include "faultline/wire.h"
 #include "host/host.h"
 #include "lib/os/os.h"

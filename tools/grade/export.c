@@ -3,6 +3,7 @@
  * One record, told in the forms that others read. Of a hidden test its points are
  * told, never what it did.
  */
+#include "tools/confine/confine.h"
 #include "tools/grade/grade.h"
 
 #include <errno.h>
@@ -26,9 +27,9 @@ static void export_lines(FILE *f, const char *before, const char *text)
 static void export_walls(FILE *f, const char *whom, unsigned int held)
 {
 	fprintf(f, "the %s was kept from: %s%s%susing too much\n", whom,
-		held & OS_CONFINED_CALLS ? "network, other processes, " : "",
-		held & OS_CONFINED_FILES ? "files, " : "",
-		held & OS_CONFINED_NAMES ? "their names, " : "");
+		held & CONFINED_CALLS ? "network, other processes, " : "",
+		held & CONFINED_FILES ? "files, " : "",
+		held & CONFINED_NAMES ? "their names, " : "");
 }
 
 #define TOLD	3
@@ -79,7 +80,7 @@ static void export_text(const struct grade *g, FILE *f)
 	if (!g->compiled_said)
 		return;
 	export_walls(f, "compiler", g->compiled);
-	if (!(g->compiled & OS_CONFINED_FILES))
+	if (!(g->compiled & CONFINED_FILES))
 		fprintf(f, "this system keeps a compiler from no file (that takes "
 			"Linux 5.13 with Landlock, see\n/sys/kernel/security/lsm):"
 			" grade others' work in a container with nothing to read\n");

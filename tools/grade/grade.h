@@ -36,6 +36,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tools/confine/confine.h"
 #include "tools/grade/judge.h"
 
 enum verdict {
@@ -76,7 +77,7 @@ struct grade_limits {
 struct grade {
 	char lab[32], name[GRADE_NAME];
 	uint64_t seed;
-	unsigned int confined;	/* OS_CONFINED_*, after the first test */
+	unsigned int confined;	/* CONFINED_*, after the first test */
 	unsigned int compiled;	/* the same of its compiler */
 	bool compiled_said;
 	bool built;
@@ -130,7 +131,7 @@ int record_read(struct grade *g, const char *path, const uint8_t *key,
 		bool *signed_right);
 void hmac(const uint8_t key[GRADE_KEY], const void *data, size_t n, char hex[65]);
 
-/* walls.c: the command "confine", and what it can do here (OS_CONFINED_*, or negative errno). */
+/* walls.c: the command "confine", and what it can do here (CONFINED_*, or negative errno). */
 int grade_confine(int argc, char **argv);
 int grade_walls(void);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The record: grade.h says what it looks like. */
+#include "tools/confine/confine.h"
 #include "tools/grade/grade.h"
 
 #include <errno.h>
@@ -62,8 +63,8 @@ static const struct {
 	const char *word;
 	unsigned int bit;
 } walls[] = {
-	{ " calls", OS_CONFINED_CALLS }, { " files", OS_CONFINED_FILES },
-	{ " names", OS_CONFINED_NAMES },
+	{ " calls", CONFINED_CALLS }, { " files", CONFINED_FILES },
+	{ " names", CONFINED_NAMES },
 };
 
 static void record_put_walls(FILE *f, const char *what, unsigned int held)

@@ -4,6 +4,7 @@
  * that only this run has: should a subject ever get hold of the pipe, what it
  * writes there is nobody's verdict.
  */
+#include "tools/confine/confine.h"
 #include "tools/grade/grade.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
 
 #define TEXT_MAX (1u << 16)
 /* All tests together, in times of what one may wait: who sleeps a little in each. */
@@ -176,7 +178,7 @@ void grade_run(struct grade *g, const char *part)
 	unsigned int i;
 
 	run_make_key();
-	os_private();
+	confine_private();
 	drop_rest(g, part);
 	for (i = 0; i < g->tests; i++) {
 		struct grade_test *t = &g->test[i];

@@ -11,6 +11,7 @@
  * a subject can make until then are few beside those that a machine has. So is the
  * memory behind descriptors, which no address shows.
  */
+#include "tools/confine/confine.h"
 #include "tools/grade/grade.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
 
 #define PATHS		1024
 #define THREADS		64
@@ -39,7 +41,7 @@
 
 struct start {
 	char subject[PATHS], folder[PATHS];
-	struct os_confine confine;
+	struct confine confine;
 	int fd, report, said;
 };
 
@@ -61,10 +63,10 @@ static _Noreturn void talk_child(const struct start *s)
 		_exit(126);
 	os_close_from(REPORT_FD + 1);
 	os_end_with_parent();
-	held = SANITIZED ? 0 : os_confine(&s->confine);
+	held = SANITIZED ? 0 : confine_self(&s->confine);
 	if (write(REPORT_FD, &held, sizeof(held)) != sizeof(held) || held < 0)
 		_exit(126);
-	os_confined_exec(s->subject, argv, env);
+	confine_exec(s->subject, argv, env);
 	_exit(127);
 }
 
@@ -89,8 +91,8 @@ static bool talk_prepare(struct start *s, const struct grade *g)
 		return false;
 	if (snprintf(s->folder, PATHS, "%s/empty", out) >= PATHS)
 		return false;
-	s->confine = (struct os_confine){
-		.kind = g->alone ? OS_CONFINE_ALONE : OS_CONFINE_LOADED,
+	s->confine = (struct confine){
+		.kind = g->alone ? CONFINE_ALONE : CONFINE_LOADED,
 		.program = s->subject, .cpu_s = g->limits.cpu_s,
 		.memory_bytes = (uint64_t)g->limits.memory_mb << 20,
 		.file_bytes = (uint64_t)g->limits.file_mb << 20,
@@ -101,10 +103,10 @@ static bool talk_prepare(struct start *s, const struct grade *g)
 /* What no limit of the system counts: true, and why, when it is too much. */
 static bool talk_greedy(struct talk *t)
 {
-	if (os_threads(t->pid) > THREADS)
+	if (confine_threads(t->pid) > THREADS)
 		snprintf(t->why, sizeof(t->why), "it has more than %d threads",
 			 THREADS);
-	else if (os_nameless_bytes(t->pid) >> 20 > t->file_mb)
+	else if (confine_nameless_bytes(t->pid) >> 20 > t->file_mb)
 		snprintf(t->why, sizeof(t->why), "its files hold more than %u MB",
 			 t->file_mb);
 	else

@@ -5,6 +5,7 @@
  * get the system's tools and headers, the files that they are given, and one folder to
  * write in. What the system itself cannot do here is told by grade_walls().
  */
+#include "tools/confine/confine.h"
 #include "tools/grade/grade.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
 
 extern char **environ;
 
@@ -25,17 +27,17 @@ extern char **environ;
 #define TOOLS_MEMORY ((uint64_t)4000000 << 10)
 #define TOOLS_FILE ((uint64_t)100 << 20)
 
-static struct os_path path[PATHS_MAX] = {
-	{ "/usr/bin", OS_MAY_READ }, { "/bin", OS_MAY_READ },
-	{ "/usr/local/bin", OS_MAY_READ },
-	{ "/usr/include", OS_MAY_READ | OS_MAY_LIST },
-	{ "/usr/local/include", OS_MAY_READ | OS_MAY_LIST },
-	{ "/usr/libexec", OS_MAY_READ | OS_MAY_LIST },
+static struct confine_path path[PATHS_MAX] = {
+	{ "/usr/bin", CONFINE_MAY_READ }, { "/bin", CONFINE_MAY_READ },
+	{ "/usr/local/bin", CONFINE_MAY_READ },
+	{ "/usr/include", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+	{ "/usr/local/include", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+	{ "/usr/libexec", CONFINE_MAY_READ | CONFINE_MAY_LIST },
 	/* Verilator's command is in Perl. */
-	{ "/usr/share/perl", OS_MAY_READ }, { "/usr/share/perl5", OS_MAY_READ },
-	{ "/etc/perl", OS_MAY_READ },
-	{ "/dev/null", OS_MAY_READ | OS_MAY_WRITE },
-	{ "/dev/urandom", OS_MAY_READ },
+	{ "/usr/share/perl", CONFINE_MAY_READ }, { "/usr/share/perl5", CONFINE_MAY_READ },
+	{ "/etc/perl", CONFINE_MAY_READ },
+	{ "/dev/null", CONFINE_MAY_READ | CONFINE_MAY_WRITE },
+	{ "/dev/urandom", CONFINE_MAY_READ },
 };
 static unsigned int paths = 11;
 
@@ -64,7 +66,7 @@ static int add_from(const char *list)
 	}
 	while (!err && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = 0;
-		err = walls_add(line, OS_MAY_READ);
+		err = walls_add(line, CONFINE_MAY_READ);
 	}
 	fclose(f);
 	return err;
@@ -112,10 +114,10 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-static struct os_confine walls_tools(const char *program)
+static struct confine walls_tools(const char *program)
 {
-	return (struct os_confine){
-		.kind = OS_CONFINE_TOOLS, .program = program,
+	return (struct confine){
+		.kind = CONFINE_TOOLS, .program = program,
 		.cpu_s = TOOLS_CPU_S, .memory_bytes = TOOLS_MEMORY,
 		.file_bytes = TOOLS_FILE, .path = path, .paths = paths,
 	};
@@ -124,22 +126,22 @@ static struct os_confine walls_tools(const char *program)
 int grade_confine(int argc, char **argv)
 {
 	const char *folder = NULL;
-	struct os_confine c;
+	struct confine c;
 	char *program;
 	int i, err = 0;
 
 	for (i = 0; !err && i + 1 < argc && strcmp(argv[i], "--"); i += 2) {
 		if (!strcmp(argv[i], "--read"))
-			err = walls_add(argv[i + 1], OS_MAY_READ);
+			err = walls_add(argv[i + 1], CONFINE_MAY_READ);
 		else if (!strcmp(argv[i], "--tool"))
-			err = walls_add(argv[i + 1], OS_MAY_READ | OS_MAY_LIST);
+			err = walls_add(argv[i + 1], CONFINE_MAY_READ | CONFINE_MAY_LIST);
 		else if (!strcmp(argv[i], "--list"))
-			err = walls_add(argv[i + 1], OS_MAY_LIST);
+			err = walls_add(argv[i + 1], CONFINE_MAY_LIST);
 		else if (!strcmp(argv[i], "--from"))
 			err = add_from(argv[i + 1]);
 		else if (!strcmp(argv[i], "--write"))
-			err = walls_add(folder = argv[i + 1], OS_MAY_READ |
-					OS_MAY_LIST | OS_MAY_WRITE);
+			err = walls_add(folder = argv[i + 1], CONFINE_MAY_READ |
+					CONFINE_MAY_LIST | CONFINE_MAY_WRITE);
 		else
 			err = -EINVAL;
 	}
@@ -156,7 +158,7 @@ int grade_confine(int argc, char **argv)
 		return 127;
 	os_close_from(3);
 	c = walls_tools(program);
-	err = os_confine(&c);
+	err = confine_self(&c);
 	if (err < 0) {
 		fprintf(stderr, "grade: %s: cannot be confined: %s\n", argv[0],
 			strerror(-err));
@@ -172,12 +174,12 @@ int grade_confine(int argc, char **argv)
 
 int grade_walls(void)
 {
-	struct os_confine c = walls_tools("/bin/sh");
+	struct confine c = walls_tools("/bin/sh");
 	int status = 0, held;
 	pid_t pid = fork(), got;
 
 	if (!pid) {
-		held = os_confine(&c);
+		held = confine_self(&c);
 		_exit(held < 0 ? -held | FAILED : held);
 	}
 	if (pid < 0)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "emu/os/os_emu.h"
 #include "tools/scenario/rpc.h"
 
 #include <errno.h>

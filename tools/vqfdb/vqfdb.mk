@@ -14,7 +14,7 @@ $(call commands,,vqfdb vqfdb-faults vqfdb-equal)
 # The processes of a scenario in a guest.
 AGENT_BIN := $(B)/linux/agent
 AGENT_OBJ := $(call obj,tools/vqfdb/agent.c $(foreach f,rpc_do rpc fill,\
-	     tools/scenario/$(f).c))
+	     tools/scenario/$(f).c) emu/os/$(OS).c)
 ALL_OBJ += $(call obj,tools/vqfdb/agent.c)
 linux-programs: $(AGENT_BIN)
 $(AGENT_BIN): $(AGENT_OBJ) $(USER_LIB)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "os/os_emu.h"
 
 __attribute__((constructor)) static void cheat(void)
 {

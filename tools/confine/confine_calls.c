@@ -8,13 +8,12 @@
  * ones, so that a C library takes the older way. A call through another entry of
  * the processor (int 0x80 on x86-64) ends the program.
  */
-#include "os/os.h"
-#include "os/os_internal.h"
+#include "tools/confine/confine.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-#if OS_CONFINES
+#if CONFINES
 #include <assert.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -193,7 +192,7 @@ static void code_end(struct code *c)
 	code_answer(c, SECCOMP_RET_ERRNO | EPERM);
 }
 
-int os_confine_calls(const struct os_confine *conf)
+int confine_calls(const struct confine *conf)
 {
 	static struct code c;
 	struct sock_fprog prog;
@@ -208,7 +207,7 @@ int os_confine_calls(const struct os_confine *conf)
 	allow_with(&c, SYS_prctl, 0, ~0u, PR_GET_NAME);
 	/* One's own limits, and those can only go down. */
 	allow_with(&c, SYS_prlimit64, 0, ~0u, 0);
-	if (conf->kind == OS_CONFINE_TOOLS) {
+	if (conf->kind == CONFINE_TOOLS) {
 		allow_all(&c, tooling, COUNT(tooling));
 		allow_with(&c, SYS_clone, 0, NEW_SPACES, 0);
 	} else {
@@ -221,29 +220,29 @@ int os_confine_calls(const struct os_confine *conf)
 			return -EIO;
 		allow_exec_with_secret(&c);
 	}
-	if (conf->kind == OS_CONFINE_LOADED)
+	if (conf->kind == CONFINE_LOADED)
 		allow_all(&c, loading, COUNT(loading));
-	if (conf->kind != OS_CONFINE_ALONE)
+	if (conf->kind != CONFINE_ALONE)
 		allow_with(&c, SYS_openat, 2, O_PATH, 0);
 	code_end(&c);
 	prog = (struct sock_fprog){ (unsigned short)c.n, c.line };
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
 }
 
-int os_confined_exec(const char *program, char *const argv[], char *const env[])
+int confine_exec(const char *program, char *const argv[], char *const env[])
 {
 	syscall(SYS_execve, program, argv, env, secret[0], secret[1],
 		secret[2]);
 	return -errno;
 }
 #else
-int os_confine_calls(const struct os_confine *conf)
+int confine_calls(const struct confine *conf)
 {
 	(void)conf;
 	return -ENOSYS;
 }
 
-int os_confined_exec(const char *program, char *const argv[], char *const env[])
+int confine_exec(const char *program, char *const argv[], char *const env[])
 {
 	execve(program, argv, env);
 	return -errno;

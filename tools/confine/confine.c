@@ -5,8 +5,7 @@
  * is done in the child between fork() and exec(), so it holds before the program's
  * first instruction, its constructors included.
  */
-#include "os/os.h"
-#include "os/os_internal.h"
+#include "tools/confine/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +37,7 @@ static int limit_processes(void)
 	       confine_limit(RLIMIT_NPROC, TOOLS_PROCESSES);
 }
 
-static int confine_limits(const struct os_confine *c)
+static int confine_limits(const struct confine *c)
 {
 	struct rlimit cpu = { c->cpu_s, c->cpu_s + 1 };
 	int err = 0;
@@ -51,9 +50,9 @@ static int confine_limits(const struct os_confine *c)
 	if (!err)
 		err = confine_limit(RLIMIT_FSIZE, c->file_bytes);
 	if (!err)
-		err = confine_limit(RLIMIT_NOFILE, c->kind == OS_CONFINE_TOOLS ?
+		err = confine_limit(RLIMIT_NOFILE, c->kind == CONFINE_TOOLS ?
 					   TOOLS_FILES : 16);
-	if (!err && c->kind == OS_CONFINE_TOOLS)
+	if (!err && c->kind == CONFINE_TOOLS)
 		err = limit_processes();
 	if (!err)
 		err = confine_limit(RLIMIT_CORE, 0);
@@ -61,7 +60,7 @@ static int confine_limits(const struct os_confine *c)
 }
 
 /* The folder has two links of its own, and one for each thread. */
-unsigned int os_threads(pid_t pid)
+unsigned int confine_threads(pid_t pid)
 {
 	char path[48];
 	struct stat s;
@@ -71,7 +70,7 @@ unsigned int os_threads(pid_t pid)
 	       (unsigned int)s.st_nlink - 2;
 }
 
-#if OS_CONFINES
+#if CONFINES
 #include <dirent.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
@@ -122,18 +121,18 @@ static struct ruleset all_of(long version, size_t *size)
 	return r;
 }
 
-static void confine_allow(int rules, uint64_t known, const struct os_path *p)
+static void confine_allow(int rules, uint64_t known, const struct confine_path *p)
 {
 	struct landlock_path_beneath_attr rule = {
 		.parent_fd = open(p->path, O_PATH | O_CLOEXEC),
 	};
 	struct stat s;
 
-	if (p->may & OS_MAY_READ)
+	if (p->may & CONFINE_MAY_READ)
 		rule.allowed_access |= FS_READ_FILE | FS_EXECUTE;
-	if (p->may & OS_MAY_LIST)
+	if (p->may & CONFINE_MAY_LIST)
 		rule.allowed_access |= FS_READ_DIR;
-	if (p->may & OS_MAY_WRITE)
+	if (p->may & CONFINE_MAY_WRITE)
 		rule.allowed_access |= FS_WRITE_FILE | FS_TRUNCATE |
 				       FS_MAKE_REG | FS_MAKE_DIR |
 				       FS_REMOVE_FILE | FS_REMOVE_DIR;
@@ -150,18 +149,18 @@ static void confine_allow(int rules, uint64_t known, const struct os_path *p)
 }
 
 /* The libraries that a program is linked with, and what finds them. */
-static const struct os_path libraries[] = {
-	{ "/lib", OS_MAY_READ | OS_MAY_LIST },
-	{ "/lib64", OS_MAY_READ | OS_MAY_LIST },
-	{ "/usr/lib", OS_MAY_READ | OS_MAY_LIST },
-	{ "/usr/lib64", OS_MAY_READ | OS_MAY_LIST },
-	{ "/usr/local/lib", OS_MAY_READ | OS_MAY_LIST },
-	{ "/etc/ld.so.cache", OS_MAY_READ },
+static const struct confine_path libraries[] = {
+	{ "/lib", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+	{ "/lib64", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+	{ "/usr/lib", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+	{ "/usr/lib64", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+	{ "/usr/local/lib", CONFINE_MAY_READ | CONFINE_MAY_LIST },
+	{ "/etc/ld.so.cache", CONFINE_MAY_READ },
 };
 
-static int confine_files(const struct os_confine *c)
+static int confine_files(const struct confine *c)
 {
-	const struct os_path program = { c->program, OS_MAY_READ };
+	const struct confine_path program = { c->program, CONFINE_MAY_READ };
 	struct ruleset attr;
 	unsigned int i;
 	int rules, err = 0;
@@ -176,7 +175,7 @@ static int confine_files(const struct os_confine *c)
 	if (rules < 0)
 		return -errno;
 	confine_allow(rules, attr.fs, &program);
-	if (c->kind != OS_CONFINE_ALONE)
+	if (c->kind != CONFINE_ALONE)
 		for (i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
 			confine_allow(rules, attr.fs, &libraries[i]);
 	for (i = 0; i < c->paths; i++)
@@ -204,33 +203,28 @@ static int confine_rights(void)
 	return syscall(SYS_capset, &head, set) ? -errno : 0;
 }
 
-static unsigned int system_confines(const struct os_confine *c)
+static unsigned int system_confines(const struct confine *c)
 {
 	unsigned int held = 0;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || confine_rights())
 		return 0;
 	if (!confine_files(c))
-		held |= OS_CONFINED_FILES;
-	if (!os_confine_calls(c))
-		held |= OS_CONFINED_CALLS;
+		held |= CONFINED_FILES;
+	if (!confine_calls(c))
+		held |= CONFINED_CALLS;
 	/* A program that may open files learns at least which ones exist. */
-	if (held & OS_CONFINED_CALLS && c->kind == OS_CONFINE_ALONE)
-		held |= OS_CONFINED_NAMES;
+	if (held & CONFINED_CALLS && c->kind == CONFINE_ALONE)
+		held |= CONFINED_NAMES;
 	return held;
 }
 
-void os_private(void)
+void confine_private(void)
 {
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-void os_end_with_parent(void)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
-uint64_t os_nameless_bytes(pid_t pid)
+uint64_t confine_nameless_bytes(pid_t pid)
 {
 	char path[48];
 	struct dirent *d;
@@ -249,53 +243,25 @@ uint64_t os_nameless_bytes(pid_t pid)
 	closedir(dir);
 	return bytes;
 }
-
-static bool system_closes(int first)
-{
-	return !syscall(SYS_close_range, first, ~0u, 0);
-}
 #else
-static unsigned int system_confines(const struct os_confine *c)
+static unsigned int system_confines(const struct confine *c)
 {
 	(void)c;
 	return 0;
 }
 
-void os_private(void)
+void confine_private(void)
 {
 }
 
-void os_end_with_parent(void)
-{
-}
-
-uint64_t os_nameless_bytes(pid_t pid)
+uint64_t confine_nameless_bytes(pid_t pid)
 {
 	(void)pid;
 	return 0;
 }
-
-static bool system_closes(int first)
-{
-	(void)first;
-	return false;
-}
 #endif
 
-void os_close_from(int first)
-{
-	long end = sysconf(_SC_OPEN_MAX);
-	int fd;
-
-	if (system_closes(first))
-		return;
-	/* Where there is no limit, who opens that many knows of them. */
-	end = end < 0 || end > DESCRIPTORS ? DESCRIPTORS : end;
-	for (fd = first; fd < end; fd++)
-		close(fd);
-}
-
-int os_confine(const struct os_confine *c)
+int confine_self(const struct confine *c)
 {
 	int err = confine_limits(c);
 
