@@ -74,15 +74,21 @@ void heap_unreserve(struct sim_heap *h, uint32_t n)
 void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
 	      uint64_t tie)
 {
-	n->due_ns = due_ns;
-	n->tie = tie;
+	bool sooner = true;
+
 	if (n->slot == NOT_QUEUED) {
 		/* Each actor and each thread has a place from its start. */
 		assert(h->count < h->promised);
 		heap_place(h, h->count++, n);
+	} else {
+		sooner = heap_is_before(due_ns, tie, n);
 	}
-	heap_up(h, n->slot);
-	heap_down(h, n->slot);
+	n->due_ns = due_ns;
+	n->tie = tie;
+	if (sooner)
+		heap_up(h, n->slot);
+	else
+		heap_down(h, n->slot);
 }
 
 void heap_remove(struct sim_heap *h, struct sim_node *n)

@@ -25,14 +25,10 @@
 
 /* ---- the queue ---- */
 
-int lockstep_partition_init(struct sim *sim, struct sim_partition *p, const char *name,
-			    uint32_t places)
+int lockstep_partition_init(struct sim *sim, struct sim_partition *p, uint32_t places)
 {
-	char stream[64];
-
-	/* Boards of one name are told apart by which came first. */
-	snprintf(stream, sizeof(stream), "order %u %s", sim->heap.promised, name);
-	rng_init(&p->rng, sim->cfg.seed, stream);
+	/* Its number among all that there are. */
+	p->key = rng_hash(sim->cfg.seed, sim->heap.promised, 0);
 	p->node.slot = NOT_QUEUED;
 	if (heap_reserve(&sim->heap, 1))
 		return -ENOMEM;
@@ -45,29 +41,53 @@ int lockstep_partition_init(struct sim *sim, struct sim_partition *p, const char
 /* The tie of what the partition whose event runs queues now. */
 static uint64_t next_tie(struct sim *sim)
 {
-	return rng_next(&sim->here->rng);
+	return rng_of(sim->here->key, sim->here->ties++);
 }
 
-/* Its earliest event is another one, perhaps. */
+/* Where p, which does not run, stands among others: by its earliest event. */
 static void partition_place(struct sim *sim, struct sim_partition *p)
 {
-	const struct sim_node *first;
+	const struct sim_node *first = heap_first(&p->heap);
 
-	if (!p->heap.count) {
+	if (!first)
 		heap_remove(&sim->heap, &p->node);
-		return;
-	}
-	first = p->heap.node[0];
-	if (p->node.slot == NOT_QUEUED || p->node.tie != first->tie ||
-	    p->node.due_ns != first->due_ns)
+	else
 		heap_set(&sim->heap, &p->node, first->due_ns, first->tie);
+}
+
+/* From here on p runs. The one that runs is not in the queue of partitions. */
+static void partition_enter(struct sim *sim, struct sim_partition *p)
+{
+	if (p == sim->here)
+		return;
+	partition_place(sim, sim->here);
+	heap_remove(&sim->heap, &p->node);
+	sim->here = p;
+}
+
+/* The partition with the earliest event of all; NULL: there is none. */
+static struct sim_partition *partition_first(struct sim *sim)
+{
+	struct sim_node *other = heap_first(&sim->heap), *own = heap_first(&sim->here->heap);
+
+	if (other && (!own || heap_is_before(other->due_ns, other->tie, own)))
+		return (struct sim_partition *)other;
+	return own ? sim->here : NULL;
+}
+
+static uint64_t queue_due(const struct sim *sim)
+{
+	uint64_t own_ns = heap_due(&sim->here->heap), other_ns = heap_due(&sim->heap);
+
+	return own_ns < other_ns ? own_ns : other_ns;
 }
 
 static void queue_node(struct sim *sim, struct sim_partition *p, struct sim_node *n,
 		       uint64_t due_ns, uint64_t tie)
 {
 	heap_set(&p->heap, n, due_ns, tie);
-	partition_place(sim, p);
+	if (p != sim->here)
+		partition_place(sim, p);
 }
 
 static void queue_thread(struct sim_thread *t, uint64_t due_ns, uint64_t tie)
@@ -257,11 +277,11 @@ static struct sim_node *next_event(struct sim *sim)
 	struct sim_partition *p;
 	struct sim_node *n;
 
-	if (!sim->heap.count || heap_due(&sim->heap) > sim->end_ns)
+	p = partition_first(sim);
+	if (!p || heap_due(&p->heap) > sim->end_ns)
 		return NULL;
-	sim->here = p = (struct sim_partition *)sim->heap.node[0];
+	partition_enter(sim, p);
 	n = heap_pop(&p->heap);
-	partition_place(sim, p);
 	set_now(sim, n->due_ns);
 	sim->events++;
 	return n;
@@ -305,21 +325,22 @@ static uint64_t lockstep_jitter(struct sim *sim)
 {
 	if (!sim->cfg.jitter_ns)
 		return 0;
-	return rng_below(&sim->here->rng, sim->cfg.jitter_ns + 1ull);
+	return next_tie(sim) % (sim->cfg.jitter_ns + 1ull);
 }
 
 void lockstep_spend(struct sim_thread *t, uint64_t ns)
 {
 	struct sim *sim = t->sim;
-	uint64_t due_ns = sim->now_ns + ns, tie = next_tie(sim);
+	uint64_t due_ns = sim->now_ns + ns;
 
-	if (heap_due(&sim->heap) > due_ns && due_ns <= sim->end_ns) {
+	if (queue_due(sim) > due_ns && due_ns <= sim->end_ns) {
 		/* Nobody else has anything to do until then: no hand-over. */
+		sim->here->ties++;
 		set_now(sim, due_ns);
 		return;
 	}
 	t->state = THREAD_QUEUED;
-	queue_thread(t, due_ns, tie);
+	queue_thread(t, due_ns, next_tie(sim));
 	wait_turn(t, false);
 }
 
@@ -422,16 +443,19 @@ static void one_event(struct sim *sim)
 static enum sim_result run_events(struct sim *sim, uint64_t max_ns,
 				  uint64_t drain_ns)
 {
+	uint64_t due_ns;
+
 	sim->end_ns = max_ns ? sim->now_ns + max_ns : SIM_IDLE;
 	while (atomic_load(&sim->living)) {
-		if (!sim->heap.count)
+		due_ns = queue_due(sim);
+		if (due_ns == SIM_IDLE)
 			return SIM_DEADLOCK;
-		if (heap_due(&sim->heap) > sim->end_ns)
+		if (due_ns > sim->end_ns)
 			return SIM_LIMIT;
 		one_event(sim);
 	}
 	sim->end_ns = sim->now_ns + drain_ns;
-	while (sim->heap.count && heap_due(&sim->heap) <= sim->end_ns)
+	while (queue_due(sim) <= sim->end_ns)
 		one_event(sim);
 	return SIM_FINISHED;
 }
@@ -445,7 +469,7 @@ enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &sim->cancel);
 	pthread_setcancelstate(sim->cancel, NULL);
 	r = run_events(sim, max_ns, drain_ns);
-	sim->here = &sim->common;
+	partition_enter(sim, &sim->common);
 	locals_change(sim, NULL);
 	if (sim->signal_stack.ss_size)
 		sigaltstack(&sim->signal_stack, NULL);
@@ -474,8 +498,9 @@ void lockstep_stop(struct sim *sim)
 		if (!lockstep_rouse(t, THREAD_PARKED, 0))
 			lockstep_rouse(t, THREAD_WAITING, 0);
 	end = sim->events + STOP_EVENTS;
-	while (!all_done(sim) && sim->heap.count && sim->events < end)
+	while (!all_done(sim) && queue_due(sim) != SIM_IDLE && sim->events < end)
 		one_event(sim);
+	partition_enter(sim, &sim->common);
 	locals_change(sim, NULL);
 	if (all_done(sim))
 		return;

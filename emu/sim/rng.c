@@ -8,11 +8,10 @@
 
 static uint64_t rng_splitmix(uint64_t *x)
 {
-	uint64_t z = *x += 0x9e3779b97f4a7c15ull;
+	uint64_t z = rng_of(*x, 0);
 
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
+	*x += RNG_GOLDEN;
+	return z;
 }
 
 void rng_init(struct rng *r, uint64_t seed, const char *stream)
@@ -39,14 +38,6 @@ uint64_t rng_next(struct rng *r)
 	r->s[0] = rng_rotl(a, 24) ^ b ^ b << 16;
 	r->s[1] = rng_rotl(b, 37);
 	return sum;
-}
-
-uint64_t rng_hash(uint64_t seed, uint64_t a, uint64_t b)
-{
-	uint64_t x = rng_splitmix(&seed) ^ a;
-
-	x = rng_splitmix(&x) ^ b;
-	return rng_splitmix(&x);
 }
 
 uint64_t rng_below(struct rng *r, uint64_t n)

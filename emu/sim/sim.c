@@ -31,7 +31,7 @@ struct sim *sim_create(const struct sim_config *cfg)
 	if (os_wakeup_init(&sim->clock_wakeup))
 		goto no_clock_wakeup;
 	pthread_mutex_init(&sim->list_lock, NULL);
-	if (sim_is_lockstep(sim) ? lockstep_partition_init(sim, &sim->common, "", 0) :
+	if (sim_is_lockstep(sim) ? lockstep_partition_init(sim, &sim->common, 0) :
 	    threads_create(sim))
 		goto no_clock;
 	return sim;
@@ -134,7 +134,7 @@ struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
 	if (!d)
 		return NULL;
 	if (sim_is_lockstep(sim) &&
-	    lockstep_partition_init(sim, &d->partition, name, ACTORS_MAX)) {
+	    lockstep_partition_init(sim, &d->partition, ACTORS_MAX)) {
 		free(d);
 		return NULL;
 	}

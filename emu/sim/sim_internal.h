@@ -29,6 +29,10 @@ void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
 	      uint64_t tie);
 void heap_remove(struct sim_heap *h, struct sim_node *n);
 struct sim_node *heap_pop(struct sim_heap *h);
+static inline struct sim_node *heap_first(const struct sim_heap *h)
+{
+	return h->count ? h->node[0] : NULL;
+}
 static inline uint64_t heap_due(const struct sim_heap *h)
 {
 	return h->count ? h->node[0]->due_ns : SIM_IDLE;
@@ -42,15 +46,15 @@ static inline bool heap_is_before(uint64_t due_ns, uint64_t tie, const struct si
 
 /*
  * Lockstep: what shares a clock's order: a board's hardware and the software on it, or all
- * software that is on no board. Who queues an event draws its tie from the stream of its own
- * partition, and an event that is queued twice keeps the earlier place. So the order of a
+ * software that is on no board. The tie of an event is a hash of the seed, of the partition
+ * that queues it, and of how many that one has drawn before, and an event that is queued twice keeps the earlier place. So the order of a
  * partition's events follows from its own history and from what others send to it, and not
  * from what happens elsewhere at the same time.
  */
 struct sim_partition {
 	struct sim_node node;	/* its earliest event, in the queue of partitions */
 	struct sim_heap heap;
-	struct rng rng;
+	uint64_t key, ties;	/* of its random numbers, and how many it has drawn */
 };
 
 /* wakeup.c */
@@ -192,9 +196,8 @@ void sim_thread_wait(uint64_t timeout_ns);
 void sim_thread_wake(struct sim_thread *t, uint64_t delay_ns);
 
 /* lockstep.c */
-/* name: of its stream of random numbers; places: of actors. 0 or -ENOMEM. */
-int lockstep_partition_init(struct sim *sim, struct sim_partition *p, const char *name,
-			    uint32_t places);
+/* places: of its actors. 0 or -ENOMEM. */
+int lockstep_partition_init(struct sim *sim, struct sim_partition *p, uint32_t places);
 void lockstep_kick(struct sim_actor *a);
 void lockstep_alarm(struct sim_actor *a);
 void lockstep_alarm_tied(struct sim_actor *a, uint64_t tie);
