@@ -47,9 +47,10 @@ static inline bool heap_is_before(uint64_t due_ns, uint64_t tie, const struct si
 /*
  * Lockstep: what shares a clock's order: a board's hardware and the software on it, or all
  * software that is on no board. The tie of an event is a hash of the seed, of the partition
- * that queues it, and of how many that one has drawn before, and an event that is queued twice keeps the earlier place. So the order of a
- * partition's events follows from its own history and from what others send to it, and not
- * from what happens elsewhere at the same time.
+ * that queues it, and of how many that one has drawn before, and an event that is queued
+ * twice keeps the earlier place. So the order of a partition's events follows from its own
+ * history and from what others send to it, and not from what happens elsewhere at the same
+ * time.
  */
 struct sim_partition {
 	struct sim_node node;	/* its earliest event, in the queue of partitions */

@@ -150,6 +150,13 @@ put lib/os/a.c <<<'int fd = memfd_create("a", MAP_FIXED);'
 put tests/a.c <<<'long n = sysconf(1);'
 put kernel-ref/a.c <<<'long n = sched_yield();'
 accepts "such names in lib/os, tests and the driver"
+put lib/os/os.h <<<$'int os_a(void);\nint os_b(int x,\n\t int y);'
+put lib/a.c <<<$'int f(void)\n{\n\treturn os_a();\n}'
+finds "a call of the system layer that the library does not make" \
+	"lib/os/os.h:3: os_b (the library"
+put lib/os/os.h <<<$'int os_a(void);\nint os_b(int x,\n\t int y);'
+put lib/a.c <<<$'int f(void)\n{\n\treturn os_a() + os_b(1, 2);\n}'
+accepts "one that it makes"
 put emu/a.c <<<$'/*\n * memfd_create, MAP_FIXED, /proc/self\n */\nint my_futex_, FL_SYS_open; // mremap'
 accepts "such names in comments and inside other words"
 put emu/a.c <<<$'static int take(int x)\n{\n\treturn x;\n}'

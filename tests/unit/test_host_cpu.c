@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "emu/os/os_emu.h"
-#include "lib/os/os.h"
 #include "test_host_rig.h"
 
 struct app {
