@@ -91,10 +91,12 @@ ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-t
 # left out. plans.sh and scenarios in lockstep stay: with FAULTLINE_CHECKS=all they check more.
 TESTED_TESTS := $(if $(TESTED),$(filter-out tests/cmd/plans.sh %.fl,$(SHORT_TESTS)))
 
+# Some tests wait for seconds (for the patience of boards with a process, say): so one more at a
+# time than there are processors.
 ## change	test	programs, scenarios and commands: run it after each change; some minutes
 test:
 	@tools/doctor --install test
-	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
+	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $$(($(JOBS) + 1)) \
 		--build main --build asan $(SHORT_TESTS)
 
 # Short tests come last, so that no long one ends alone.
