@@ -35,11 +35,16 @@ FEW_SRC := $(if $(OTHER_OS),$(POSIX_SRC),$(if $(OTHER_PAGE),\
 test-programs: $(FAULTLINE) $(if $(OTHER_OS)$(OTHER_PAGE),\
 	       $(patsubst tests/unit/%.c,$(B)/tests/%,$(FEW_SRC)),$(UNIT_BIN) $(EXAMPLE_BIN))
 
+# Two hundred programs, each with the whole board: half of the time when LLD links them.
+ifeq ($(SYSTEM),Linux)
+UNIT_LD := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+endif
+
 $(filter-out %/test_attach_swarm,$(UNIT_BIN)): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) \
 		$(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) -o $@ $< $(HARNESS_OBJ) $(LINK_LIBS)
+	$(Q)$(LINK) $(UNIT_LD) -o $@ $< $(HARNESS_OBJ) $(LINK_LIBS)
 
 # Library and boards once more, with a stage (test_attach_turn.h) instead of clock, threads
 # and waiting.
@@ -55,7 +60,7 @@ $(B)/tests/test_attach_swarm: $(O)/tests/unit/test_attach_swarm.o $(STAGE_OBJ) $
 		$(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) -o $@ $< $(STAGE_OBJ) $(HARNESS_OBJ) $(LINK_LIBS)
+	$(Q)$(LINK) $(UNIT_LD) -o $@ $< $(STAGE_OBJ) $(HARNESS_OBJ) $(LINK_LIBS)
 -include $(wildcard $(STAGE_OBJ:.o=.d))
 
 # --- what runs
@@ -86,10 +91,12 @@ ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-t
 # left out. plans.sh and scenarios in lockstep stay: with FAULTLINE_CHECKS=all they check more.
 TESTED_TESTS := $(if $(TESTED),$(filter-out tests/cmd/plans.sh %.fl,$(SHORT_TESTS)))
 
+# Some tests wait for seconds (for the patience of boards with a process, say): so one more at a
+# time than there are processors.
 ## change	test	programs, scenarios and commands: run it after each change; some minutes
 test:
 	@tools/doctor --install test
-	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
+	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $$(($(JOBS) + 1)) \
 		--build main --build asan $(SHORT_TESTS)
 
 # Short tests come last, so that no long one ends alone.

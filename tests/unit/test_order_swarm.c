@@ -473,8 +473,9 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 		.mode = mode, .processes = processes, .seed = seed,
 		.trace_records = mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};
-	char text[400], major[40], mmio[40];
-	const char *sets[] = { major, part == SINKS ? mmio :
+	char text[400], major[40], mmio[40], patience[40];
+	const char *sets[] = { major, patience,
+			       part == SINKS ? mmio :
 			       /* 4 ms: what is dropped comes again in the time of a test. */
 			       part_packets(part) ? "rc.timeout=10" : NULL, NULL };
 
@@ -490,6 +491,12 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	cfg.profile = draw_n(s, 4) ? NULL : "qfdb";
 	/* Storage that is fast, or slow enough for a sender to lose patience. */
 	snprintf(major, sizeof(major), "mm.major=%u", 10000u << draw_n(s, 8));
+	/*
+	 * A machine with much to do is no dead peer. But a card forgets what a lost packet, or a
+	 * request that ended at once, has left with it only after nine times this.
+	 */
+	snprintf(patience, sizeof(patience), "fw.wall_fault_timeout=%u",
+		 s->lossy || aborting ? 200000000 : 1000000000);
 	/* The longer a page takes to go from the TLB, the more happens meanwhile. */
 	if (part == SINKS)
 		snprintf(mmio, sizeof(mmio), "cpu.mmio_write=%u",

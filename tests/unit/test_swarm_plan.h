@@ -57,13 +57,15 @@ static const char *random_set(struct rng *r, const struct plan *p, int i,
 	uint32_t cell = swarm_power(r, 6, 12);
 	/*
 	 * A machine with much to do is no dead peer. But where packets get lost,
-	 * such patience would take long.
+	 * such patience would take long; and reliable connections wait for the first
+	 * of these times sixteen times before they give up a board that was reset.
 	 */
 	bool lossy = p->chaos[C_LOSS] || p->chaos[C_DAMAGE];
+	unsigned long patient = p->draw == DRAW_PACKETS ? 100000000 : 500000000;
 	unsigned long v[] = {
 		cell < p->block_bytes ? cell : p->block_bytes,
 		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
-		lossy ? 10000000ul : 500000000ul, lossy ? 200000000ul :
+		lossy ? 10000000ul : patient, lossy ? 200000000ul :
 		1000000000ul, 1 + rng_below(r, 8),
 		40ul << rng_below(r, 4), 10000ul << rng_below(r, 8),
 	};
