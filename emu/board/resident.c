@@ -45,7 +45,7 @@ void resident_make(struct board *b)
 	r->side[0].board = b;
 	r->side[1].run.a.write = true;
 	b->changes = 1;
-	r->told.at.board = b->cfg.id;
+	r->told.m.board = b->cfg.id;
 	r->told.page[0] = r->side[0].run.page;
 	r->told.page[1] = r->side[1].run.page;
 }
@@ -176,26 +176,26 @@ static void piece_note(const struct piece *p, const struct engine_went *w,
 	const struct fw_resident *r = p->r;
 	unsigned int side;
 
-	t->at.xfer = r->xfer;
-	t->at.block = p->block;
-	t->at.cause = p->side[0].run.a.cause;
-	t->len = p->len;
-	t->qpn = r->qpn;
-	t->peer = r->node;
-	t->ctx = r->ctx;
-	t->rxc = w->rxc;
-	t->cell_log2 = b->cell_log2;
-	t->block_log2 = b->block_log2;
-	t->begins = p->begins;
-	t->index = r->index;
-	t->sender = r->src & NIC_CTX_SRC_QPN_MASK;
-	t->bytes = r->bytes;
+	t->m.xfer = r->xfer;
+	t->m.block = p->block;
+	t->m.cause = p->side[0].run.a.cause;
+	t->m.len = p->len;
+	t->m.qpn = r->qpn;
+	t->m.peer = r->node;
+	t->m.ctx = r->ctx;
+	t->m.rxc = w->rxc;
+	t->m.cell_log2 = b->cell_log2;
+	t->m.block_log2 = b->block_log2;
+	t->m.begins = p->begins;
+	t->m.index = r->index;
+	t->m.sender = r->src & NIC_CTX_SRC_QPN_MASK;
+	t->m.bytes = r->bytes;
 	t->walks = p->side[0].run.walks || p->side[1].run.walks;
 	for (side = 0; side < 2; side++) {
 		const struct smmu_run *run = &p->side[side].run;
 
-		t->va[side] = run->a.va;
-		t->bank[side] = run->bank;
+		t->m.va[side] = run->a.va;
+		t->m.bank[side] = run->bank;
 		t->pages[side] = run->pages;
 	}
 }
@@ -209,9 +209,9 @@ uint64_t board_resident_tell(void *board, bool ends)
 	assert(r->untold || !ends);
 	if (r->untold) {
 		r->untold = false;
-		t->ends = ends;
+		t->m.ends = ends;
 		r->event = cause_emit_write(&b->causes, t);
-		engine_resident_caused(b->engine, t->ctx, r->event);
+		engine_resident_caused(b->engine, t->m.ctx, r->event);
 	}
 	return ends ? t->last : r->event;
 }

@@ -66,24 +66,36 @@ struct trace_page {
 	uint64_t desc;			/* the last that was read; of walk, by the first page */
 };
 
-struct trace_write {
-	struct trace_at at;	/* of the sender and the first block; attempt 0 */
+/* What is said of them, as a ring keeps it: as long as a record. side: as above. */
+struct trace_moved {
+	uint64_t seq;		/* the recorder's: of its first record */
+	uint64_t cause;
 	uint64_t va[2];
+	uint16_t event;		/* the recorder's */
+	uint8_t board, peer;	/* the sender's, and the node of the receiver */
+	uint32_t xfer;
+	uint32_t block;		/* the first */
 	uint32_t len;		/* at most 64 KB */
+	uint64_t wall_ns;	/* the recorder's */
 	uint32_t qpn;		/* the receiver's queue pair */
-	uint8_t peer, ctx, rxc, bank[2];
+	uint32_t sender;	/* the sender's */
+	uint32_t bytes;		/* of the whole request */
+	uint16_t index;		/* its */
+	uint8_t ctx, rxc, bank[2];
 	uint8_t cell_log2, block_log2;
-	bool walks;		/* not all pages were hits */
-	uint32_t pages[2];
-	const struct trace_page *page[2];
 	/*
-	 * The request. begins: the entry stands for its FW_WQE as well, which at.cause has
-	 * led to; ends: for its FW_COMPLETE, with status 0.
+	 * begins: the entry stands for the request's FW_WQE as well, which cause has led to;
+	 * ends: for its FW_COMPLETE, with status 0.
 	 */
 	bool begins, ends;
-	uint16_t index;
-	uint32_t sender;	/* its queue pair */
-	uint32_t bytes;		/* of the whole request */
+	uint16_t words;		/* the recorder's */
+} __attribute__((may_alias));
+
+struct trace_write {
+	struct trace_moved m;
+	bool walks;		/* not all pages were hits; else .walk and .desc are not looked at */
+	uint32_t pages[2];
+	const struct trace_page *page[2];
 	/* out: numbers of the first and the last record that the entry stands for, or 0 */
 	uint64_t first, last;
 };

@@ -68,13 +68,13 @@ static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
 
 void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 {
-	sum_blocks(w->va, w->len, w->cell_log2, w->block_log2, sum);
+	sum_blocks(w->m.va, w->m.len, w->m.cell_log2, w->m.block_log2, sum);
 	sum->words = w->pages[0] + w->pages[1];
 	if (w->walks)
 		sum_walks(w, sum);
 	sum->hits = sum->bursts[0] + sum->bursts[1] - sum->walks;
-	sum->requests = w->begins;
-	sum->completions = w->ends;
+	sum->requests = w->m.begins;
+	sum->completions = w->m.ends;
 }
 
 uint32_t packed_records(const struct packed_sum *sum)
@@ -133,7 +133,7 @@ static void put_words(const struct trace_write *w, struct words *to)
 
 	for (side = 0; side < 2; side++)
 		for (i = 0, p = w->page[side]; i < w->pages[side]; i++, p++) {
-			if (!p->walk) {
+			if (!w->walks || !p->walk) {
 				word_put(to, p->pa);
 			} else if (page_is_same(p, i)) {
 				word_put(to, p->pa | WALKED | WALKED_SAME);
@@ -145,37 +145,18 @@ static void put_words(const struct trace_write *w, struct words *to)
 		}
 }
 
-struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
+struct trace_moved *packed_make(const struct trace_write *w, uint32_t words,
 				struct trace_record *ring, uint32_t mask, uint64_t at)
 {
-	struct packed_head *h = (void *)&ring[at & mask];
+	struct trace_moved *h = (void *)&ring[at & mask];
 	struct words to = { .ring = ring, .at = at, .mask = mask };
 
 	static_assert(sizeof(*h) == sizeof(struct trace_record) &&
 		      sizeof(struct packed_place) == sizeof(*h) &&
-		      offsetof(struct packed_head, event) ==
+		      offsetof(struct trace_moved, event) ==
 		      offsetof(struct trace_record, event), "a place");
-	h->cause = w->at.cause;
-	h->va[0] = w->va[0];
-	h->va[1] = w->va[1];
+	*h = w->m;
 	h->event = PACKED_EVENT;
-	h->board = w->at.board;
-	h->peer = w->peer;
-	h->xfer = w->at.xfer;
-	h->block = w->at.block;
-	h->len = w->len;
-	h->qpn = w->qpn;
-	h->sender = w->sender;
-	h->bytes = w->bytes;
-	h->index = w->index;
-	h->ctx = w->ctx;
-	h->rxc = w->rxc;
-	h->bank[0] = w->bank[0];
-	h->bank[1] = w->bank[1];
-	h->cell_log2 = w->cell_log2;
-	h->block_log2 = w->block_log2;
-	h->begins = w->begins;
-	h->ends = w->ends;
 	h->words = (uint16_t)words;
 	put_words(w, &to);
 	return h;
@@ -192,7 +173,7 @@ struct side {
 };
 
 struct unpack {
-	const struct packed_head *h;
+	const struct trace_moved *h;
 	uint64_t cause;		/* of a block */
 	struct trace_record *next;
 	uint64_t seq;		/* of the next record */
@@ -205,7 +186,7 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 		    uint64_t cause, uint64_t a0, uint64_t a1, uint64_t a2,
 		    uint64_t a3)
 {
-	const struct packed_head *h = u->h;
+	const struct trace_moved *h = u->h;
 	struct trace_record *r = u->next++;
 
 	*r = (struct trace_record){
@@ -278,7 +259,7 @@ static uint64_t put_wire(struct unpack *u, unsigned int side, bool sent,
 			 uint64_t cause, uint32_t opcode, uint32_t bytes,
 			 uint32_t offset)
 {
-	const struct packed_head *h = u->h;
+	const struct trace_moved *h = u->h;
 	unsigned int other = !side ? h->peer : h->board;
 
 	return record_put(u, side, sent ? EV_WIRE_SEND : EV_WIRE_RECV, cause, opcode,
@@ -333,7 +314,7 @@ static uint64_t put_tx_state(struct unpack *u, uint64_t cause, unsigned int from
 /* Returns the record of its end. */
 static uint64_t put_block(struct unpack *u, uint32_t len)
 {
-	const struct packed_head *h = u->h;
+	const struct trace_moved *h = u->h;
 	uint64_t va = u->side[1].va, seq, sent;
 
 	seq = record_put(u, 0, EV_FW_BLOCK, u->cause, h->ctx, u->side[0].va, len,
@@ -356,12 +337,12 @@ static uint64_t put_block(struct unpack *u, uint32_t len)
 	return seq;
 }
 
-static uint32_t pages_of(const struct packed_head *h, unsigned int side)
+static uint32_t pages_of(const struct trace_moved *h, unsigned int side)
 {
 	return (uint32_t)((h->va[side] % PAGE + h->len + PAGE - 1) / PAGE);
 }
 
-uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word)
+uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 {
 	const uint64_t *end = word + h->words, *walk = NULL;
 	struct packed_sum sum;
@@ -395,7 +376,7 @@ static uint64_t put_request(struct unpack *u, unsigned int ev, uint64_t cause,
 	return seq;
 }
 
-void packed_expand(const struct packed_head *h, const uint64_t *word,
+void packed_expand(const struct trace_moved *h, const uint64_t *word,
 		   struct trace_record *out)
 {
 	const uint32_t size = 1u << h->block_log2;

@@ -3,7 +3,7 @@
  * packed.h - blocks of the resident step in a ring (private to emu/trace).
  *
  * The step has moved blocks for which nothing unusual happened, so one entry says all that
- * the records of the long way would: a head, then words with the pages. Usually they are all
+ * the records of the long way would: a head (struct trace_moved), then words with the pages. Usually they are all
  * blocks of a request, and then the entry stands for the request and its completion as well.
  * Whoever reads a ring gets those records, with sequence numbers and causes of their own. An
  * entry takes several places of the ring; those behind its head have 0 for a sequence number,
@@ -15,23 +15,6 @@
 #include "trace/trace.h"
 
 #define PACKED_EVENT	EV_COUNT	/* in place of an event */
-
-/* As long as a record, with seq and event in the same places. */
-struct packed_head {
-	uint64_t seq;		/* of its first record */
-	uint64_t cause;
-	uint64_t va[2];
-	uint16_t event;		/* PACKED_EVENT */
-	uint8_t board, peer;
-	uint32_t xfer, block, len;
-	uint64_t wall_ns;
-	uint32_t qpn, sender, bytes;
-	uint16_t index;
-	uint8_t ctx, rxc, bank[2];
-	uint8_t cell_log2, block_log2;
-	bool begins, ends;
-	uint16_t words;
-} __attribute__((may_alias));
 
 #define PACKED_PLACE_WORDS 9
 
@@ -63,12 +46,12 @@ static inline uint32_t packed_places(uint32_t words)
 
 /* Into these places of a ring of mask + 1, but for seq and wall_ns of the head. */
 struct trace_record;
-struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
+struct trace_moved *packed_make(const struct trace_write *w, uint32_t words,
 				struct trace_record *ring, uint32_t mask, uint64_t at);
 /* What the head and its words stand for. */
-uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word);
+uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word);
 /* As many records. */
-void packed_expand(const struct packed_head *h, const uint64_t *word,
+void packed_expand(const struct trace_moved *h, const uint64_t *word,
 		   struct trace_record *out);
 
 /* All entries of a ring together. */

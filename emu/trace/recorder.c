@@ -342,7 +342,7 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 			   struct trace_write *w, const struct packed_sum *sum)
 {
 	uint32_t places = packed_places(sum->words), records = packed_records(sum);
-	struct packed_head *h;
+	struct trace_moved *h;
 	uint64_t head;
 
 	/* A ring that is shorter than one entry is no ring for this. */
@@ -360,7 +360,7 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 	atomic_store_explicit(&r->head, head + places, memory_order_release);
 	last.any = w->last;
 	/* The last block is DONE, and then its context is free again. */
-	return w->last - w->ends - 1;
+	return w->last - w->m.ends - 1;
 }
 
 uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
