@@ -57,6 +57,7 @@ struct resident_side {
 	struct board *board;
 	struct smmu_run run;
 	struct dram_frame frame[SMMU_RUN_PAGES];
+	struct smmu_utlb_page *noted[SMMU_RUN_PAGES];	/* of resident_again.c */
 	/* Pages that lie behind one another in memory are one part. */
 	struct resident_part {
 		uint8_t *mem;
@@ -74,6 +75,11 @@ struct resident_way {
 	struct fw_landing landing;
 	uint32_t src;		/* fw_resident.src, .ctx */
 	uint8_t ctx;
+	/* Of resident_again.c: what else holds of a queue pair that rests. */
+	bool rests;
+	uint32_t bell_at, bell;	/* of its doorbells: the register, and the number there */
+	struct fw_again again;
+	struct trace_write told;
 };
 #define RESIDENT_WAYS	16
 
@@ -85,6 +91,8 @@ struct resident {
 	bool untold;			/* it is not in the trace yet */
 	uint64_t event;			/* else: its record there */
 	uint64_t bytes;			/* that were ever sent so */
+	uint64_t again;			/* requests that were ever served by resident_again() */
+	unsigned int removals;		/* of memory, when it was last looked at */
 };
 
 struct board {
@@ -94,6 +102,7 @@ struct board {
 	struct sim_grace *grace;
 	struct dram *dram;
 	struct smmu *smmu;
+	struct smmu_front *smmu_front;
 	struct smmu_utlb utlb[BUS_SMMU_CHANNELS];
 	struct board_held stalled[BUS_SMMU_CHANNELS];
 	struct engine *engine;
@@ -149,6 +158,22 @@ void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64
 uint32_t board_resident(void *board, const struct fw_resident *r);
 uint64_t board_resident_tell(void *board, bool ends);
 void resident_make(struct board *b);
+/* So many bytes of the front of the parts; those behind them are used up. */
+void resident_copy(struct resident_part *from, struct resident_part *to, uint32_t bytes,
+		   bool far);
+/* What injection does is looked for each time: it may begin at any moment. */
+static inline bool board_is_well(struct board *b)
+{
+	return !atomic_load_explicit(&b->broken, memory_order_relaxed) &&
+	       !atomic_load_explicit(&b->dram->injections, memory_order_relaxed);
+}
+/*
+ * resident_again.c. The domain is entered as in a step, and a doorbell has rung: value was
+ * written to the register at off. True: all that it asks for is done. Else the write goes on,
+ * and after it comes resident_learn().
+ */
+bool resident_again(struct board *b, uint32_t off, uint32_t value);
+void resident_learn(struct board *b, uint32_t off, uint32_t value);
 /*
  * A master that translates by itself, and numbers its channels from 0: a burst to pa, whose
  * frame had this tag when the master learned of it.

@@ -29,13 +29,6 @@ struct piece {
 	bool begins;
 };
 
-/* What is injected into it may change at any moment. */
-static bool board_is_well(struct board *b)
-{
-	return !atomic_load_explicit(&b->broken, memory_order_relaxed) &&
-	       !atomic_load_explicit(&b->dram->injections, memory_order_relaxed);
-}
-
 /* What stays the same from one step to the next is written once. */
 void resident_make(struct board *b)
 {
@@ -103,25 +96,20 @@ static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 	return true;
 }
 
-/*
- * The data; the last pages may be longer than what there is of them. Memory that the TLB does
- * not know will not be in a cache either.
- */
-static void piece_move(const struct piece *p)
+void resident_copy(struct resident_part *from, struct resident_part *to, uint32_t bytes,
+		   bool far)
 {
-	struct resident_part *from = p->side[0].part, *to = p->side[1].part;
-	bool far = p->side[1].run.walks == p->side[1].run.pages;
-	uint32_t left = p->len, n;
+	uint32_t n;
 
 	for (;;) {
 		n = from->bytes < to->bytes ? from->bytes : to->bytes;
-		n = n < left ? n : left;
+		n = n < bytes ? n : bytes;
 		if (far && n >= COPY_FAR_BYTES)
 			copy_far(to->mem, from->mem, n);
 		else
 			memcpy(to->mem, from->mem, n);
-		left -= n;
-		if (!left)
+		bytes -= n;
+		if (!bytes)
 			return;
 		from->mem += n;
 		from->bytes -= n;
@@ -130,6 +118,17 @@ static void piece_move(const struct piece *p)
 		to->bytes -= n;
 		to += !to->bytes;
 	}
+}
+
+/*
+ * The data; the last pages may be longer than what there is of them. Memory that the TLB does
+ * not know will not be in a cache either.
+ */
+static void piece_move(const struct piece *p)
+{
+	struct resident_side *s = p->side;
+
+	resident_copy(s[0].part, s[1].part, p->len, s[1].run.walks == s[1].run.pages);
 }
 
 /* As the long way does: report a frame that changed hands while its data moved. */
@@ -269,6 +268,19 @@ static struct board *way_peer(struct board *b, const struct resident_way *way,
 	return fabric_is_clear(b->port, r->node) ? way->peer : NULL;
 }
 
+/* What there is to tell of any request that is like r; resident_again(). */
+static void way_told(struct resident_way *way, const struct board *b,
+		     const struct fw_resident *r)
+{
+	way->told = (struct trace_write){
+		.m = { .board = b->cfg.id, .peer = r->node, .block = 1, .qpn = r->qpn,
+		       .sender = r->src & NIC_CTX_SRC_QPN_MASK, .ctx = r->ctx,
+		       .cell_log2 = b->cell_log2, .block_log2 = b->block_log2,
+		       .begins = true, .ends = true },
+		.page = { b->resident.side[0].run.page, b->resident.side[1].run.page },
+	};
+}
+
 /*
  * Both boards are held: where requests of r's queue pair lead. False: the long way. What is
  * not looked at anew changes with board_changed() alone.
@@ -281,6 +293,7 @@ static bool way_find(struct resident_way *way, struct board *b, struct board *pe
 	    way->landing.key == r->rkey)
 		return true;
 	way->changes[0] = 0;
+	way->rests = false;
 	if (b->stalled[0].silent || peer->stalled[1].silent ||
 	    !engine_resident_may(b->engine, peer->engine, r->ctx) ||
 	    !fw_landing_find(peer->fw, b->cfg.id, r, &way->landing))
@@ -290,6 +303,7 @@ static bool way_find(struct resident_way *way, struct board *b, struct board *pe
 	way->peer = peer;
 	way->src = r->src;
 	way->ctx = r->ctx;
+	way_told(way, b, r);
 	return true;
 }
 
