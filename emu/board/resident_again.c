@@ -47,7 +47,7 @@ static bool board_is_same(struct board *b, uint64_t changes)
 	return b->changes == changes && board_is_well(b);
 }
 
-static bool page_hold(struct board *b, struct smmu_utlb_page *m)
+static __attribute__((noinline)) bool page_hold(struct board *b, struct smmu_utlb_page *m)
 {
 	const struct dram_bank *bank = NULL;
 	struct dram_frame f;
@@ -60,26 +60,68 @@ static bool page_hold(struct board *b, struct smmu_utlb_page *m)
 	return true;
 }
 
-static uint64_t page_tag(const struct smmu_utlb_page *m)
+static inline uint64_t page_tag(const struct smmu_utlb_page *m)
 {
 	return __atomic_load_n(m->frame_tag, __ATOMIC_ACQUIRE);
 }
 
-/* All pages of the side were noted, and are whose they were. */
-static bool side_again(struct resident_side *s, unsigned int port, uint32_t who, uint64_t va,
-		       uint32_t len)
+/* Where a request has its data, on one of the boards. */
+struct place {
+	struct board *board;
+	struct smmu_utlb *utlb;
+	uint64_t va, changes;
+	uint32_t who;
+};
+
+static inline struct place place_of(struct board *b, unsigned int port, uint16_t stream,
+				    uint64_t va)
 {
-	struct board *b = s->board;
-	const uint64_t changes = smmu_front_changes(b->smmu_front);
-	uint32_t inside = va % DRAM_PAGE, left = inside + len, i;
+	return (struct place){ b, &b->utlb[port], va, smmu_front_changes(b->smmu_front),
+			       smmu_utlb_who(stream, port, false) };
+}
+
+/* The page at va if it was noted, and is whose it was; or NULL. */
+static inline struct smmu_utlb_page *page_again(const struct place *p, uint64_t va)
+{
+	struct smmu_utlb_page *m = smmu_utlb_slot(p->utlb, va);
+
+	if (!smmu_utlb_knows(m, p->who, va, p->changes) ||
+	    (!m->mem && !page_hold(p->board, m)) || page_tag(m) != m->tag)
+		return NULL;
+	return m;
+}
+
+/* Report a frame that changed hands while its data moved, as the long way does. */
+static __attribute__((noinline)) void page_stale(struct board *b, uint64_t pa,
+						 const struct smmu_utlb_page *m, uint32_t xfer)
+{
+	const struct smmu_access a = { .stream = (uint16_t)m->who, .xfer = xfer, .block = 1 };
+
+	if ((page_tag(m) & ~DRAM_TAG_ORPHAN) != m->tag)
+		bus_stale(b, &a, pa, m->tag);
+}
+
+static inline void page_leave(struct board *b, uint64_t pa, const struct smmu_utlb_page *m,
+			      uint32_t xfer)
+{
+	if (page_tag(m) != m->tag)
+		page_stale(b, pa, m, xfer);
+	if (m->used && !__atomic_load_n(m->used, __ATOMIC_RELAXED))
+		__atomic_store_n(m->used, 1, __ATOMIC_RELAXED);
+}
+
+/* All pages of the side. */
+static bool side_again(struct resident_side *s, const struct place *p, uint32_t len)
+{
+	uint32_t inside = p->va % DRAM_PAGE, left = inside + len, i;
 	struct resident_part *part = s->part - 1;
 	const uint8_t *next = NULL;
+	uint64_t va = p->va;
 
 	for (i = 0;; i++, va += DRAM_PAGE, left -= DRAM_PAGE) {
-		struct smmu_utlb_page *m = smmu_utlb_slot(&b->utlb[port], va);
+		struct smmu_utlb_page *m = page_again(p, va);
 
-		if (!smmu_utlb_knows(m, who, va, changes) || (!m->mem && !page_hold(b, m)) ||
-		    page_tag(m) != m->tag)
+		if (!m)
 			return false;
 		s->noted[i] = m;
 		s->run.page[i].pa = m->pa;
@@ -97,33 +139,71 @@ static bool side_again(struct resident_side *s, unsigned int port, uint32_t who,
 	return true;
 }
 
-/* As side_end() of resident.c. */
-static void side_leave(struct resident_side *s, uint64_t va, uint32_t xfer, uint64_t cause)
+static void side_leave(struct resident_side *s, const struct place *p, uint32_t xfer)
 {
 	uint32_t i;
 
-	for (i = 0; i < s->run.pages; i++) {
-		const struct smmu_utlb_page *m = s->noted[i];
+	for (i = 0; i < s->run.pages; i++)
+		page_leave(p->board, s->run.page[i].pa, s->noted[i], xfer);
+}
 
-		if ((page_tag(m) & ~DRAM_TAG_ORPHAN) != m->tag) {
-			s->run.a.va = va;
-			s->run.a.stream = (uint16_t)m->who;
-			s->run.a.xfer = xfer;
-			s->run.a.block = 1;
-			s->run.a.cause = cause;
-			bus_stale(s->board, &s->run.a, s->run.page[i].pa, m->tag);
-		}
-		if (m->used && !__atomic_load_n(m->used, __ATOMIC_RELAXED))
-			__atomic_store_n(m->used, 1, __ATOMIC_RELAXED);
-	}
-	os_tsan_release(s->board->grace);
+static bool pages_move(struct resident_side *s, const struct place *from,
+		       const struct place *to, const struct fl_wqe *w)
+{
+	if (!side_again(&s[0], from, w->length) || !side_again(&s[1], to, w->length))
+		return false;
+	resident_copy(s[0].part, s[1].part, w->length, false);
+	side_leave(&s[0], from, w->xfer);
+	side_leave(&s[1], to, w->xfer);
+	return true;
+}
+
+/* The same where there is but one page on each side. */
+static inline bool page_move(struct resident_side *s, const struct place *from,
+			     const struct place *to, const struct fl_wqe *w)
+{
+	uint32_t in[2] = { from->va % DRAM_PAGE, to->va % DRAM_PAGE };
+	struct smmu_utlb_page *source = page_again(from, from->va);
+	struct smmu_utlb_page *sink = page_again(to, to->va);
+
+	if (!source || !sink)
+		return false;
+	memcpy(sink->mem + in[1], source->mem + in[0], w->length);
+	page_leave(from->board, source->pa, source, w->xfer);
+	page_leave(to->board, sink->pa, sink, w->xfer);
+	s[0].run.pages = s[1].run.pages = 1;
+	s[0].run.page[0].pa = source->pa + in[0];
+	s[1].run.page[0].pa = sink->pa + in[1];
+	s[0].noted[0] = source;
+	s[1].noted[0] = sink;
+	return true;
+}
+
+static inline bool again_move(struct board *b, struct resident_way *way,
+			      const struct fl_wqe *w)
+{
+	const struct place from = place_of(b, 0, way->again.stream, w->local_va);
+	const struct place to = place_of(way->peer, 1, way->landing.stream, w->remote_va);
+	struct resident_side *s = b->resident.side;
+	bool moved;
+
+	if (w->length > AGAIN_MOST)
+		return false;
+	moved = from.va % DRAM_PAGE + w->length <= DRAM_PAGE &&
+		to.va % DRAM_PAGE + w->length <= DRAM_PAGE ?
+		page_move(s, &from, &to, w) : pages_move(s, &from, &to, w);
+	/* A TLB synchronise waits for this thread as after any access (grace.c). */
+	os_tsan_release(b->grace);
+	os_tsan_release(way->peer->grace);
+	return moved;
 }
 
 /* As smmu_run_take(); a page in which a block ends and the next begins is accessed twice. */
-static void side_count(struct resident_side *s, uint32_t again)
+static void side_count(struct board *b, uint32_t pages, uint64_t va, uint32_t blocks)
 {
-	smmu_count(&s->board->smmu_front->accesses, s->run.pages + again);
-	smmu_count(&s->board->smmu_front->hits, s->run.pages + again);
+	pages += va % DRAM_PAGE ? blocks - 1 : 0;
+	smmu_count(&b->smmu_front->accesses, pages);
+	smmu_count(&b->smmu_front->hits, pages);
 }
 
 static uint64_t again_tell(struct board *b, struct resident_way *way, const struct fl_wqe *w,
@@ -148,25 +228,6 @@ static uint64_t again_tell(struct board *b, struct resident_way *way, const stru
 	return t->last;
 }
 
-static bool again_move(struct board *b, struct resident_way *way, const struct fl_wqe *w)
-{
-	struct resident_side *s = b->resident.side;
-	uint64_t cause = b->causes.doorbell[way->told.m.sender % CAUSE_QPS];
-	uint32_t len = w->length;
-
-	s[1].board = way->peer;
-	if (len > AGAIN_MOST ||
-	    !side_again(&s[0], 0, smmu_utlb_who(way->again.stream, false, false),
-			w->local_va, len) ||
-	    !side_again(&s[1], 1, smmu_utlb_who(way->landing.stream, true, false),
-			w->remote_va, len))
-		return false;
-	resident_copy(s[0].part, s[1].part, len, false);
-	side_leave(&s[0], w->local_va, w->xfer, cause);
-	side_leave(&s[1], w->remote_va, w->xfer, cause);
-	return true;
-}
-
 /* Both boards are held. True: it was the last that is posted. */
 static bool again_one(struct board *b, struct resident_way *way, const struct fl_wqe *w,
 		      uint16_t tail)
@@ -176,8 +237,8 @@ static bool again_one(struct board *b, struct resident_way *way, const struct fl
 	uint64_t event;
 
 	engine_resident_went(b->engine, way->peer->engine, &went);
-	side_count(&s[0], w->local_va % DRAM_PAGE ? went.blocks - 1 : 0);
-	side_count(&s[1], w->remote_va % DRAM_PAGE ? went.blocks - 1 : 0);
+	side_count(b, s[0].run.pages, w->local_va, went.blocks);
+	side_count(way->peer, s[1].run.pages, w->remote_va, went.blocks);
 	fw_again_landed(way->peer->fw, &way->landing, way->src & NIC_CTX_SRC_RELAXED,
 			went.blocks, went.gen);
 	fabric_passed(b->port, way->peer->cfg.id, went.cells, w->length, went.blocks);

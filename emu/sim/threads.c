@@ -235,7 +235,7 @@ static void leave_rest(struct sim_domain *d)
 	atomic_fetch_sub(&d->sim->leaving, 1);
 }
 
-void threads_run_wanted(struct sim_domain *d)
+static __attribute__((noinline)) void run_wanted(struct sim_domain *d)
 {
 	bool more = true;
 
@@ -245,6 +245,12 @@ void threads_run_wanted(struct sim_domain *d)
 	}
 	if (!more)
 		leave_rest(d);
+}
+
+void threads_run_wanted(struct sim_domain *d)
+{
+	if (atomic_load(&d->wanted))
+		run_wanted(d);
 }
 
 static void run_later(void)
@@ -280,11 +286,12 @@ void threads_enter(struct sim_domain *d)
 	domain_lock(d);
 }
 
-void threads_leave(struct sim_domain *d)
+/* There is something to run. */
+static __attribute__((noinline)) void leave_ready(struct sim_domain *d)
 {
 	bool in_line = threads_inline(d->sim), more = true;
 
-	if (in_line && (d->ready || atomic_load(&d->wanted))) {
+	if (in_line) {
 		more = domain_drain(d);
 	} else if (d->ready) {
 		atomic_fetch_or(&d->wanted, d->ready);
@@ -297,6 +304,22 @@ void threads_leave(struct sim_domain *d)
 		threads_run_wanted(d);
 }
 
+static inline void domain_leave(struct sim_domain *d)
+{
+	if (d->ready || atomic_load(&d->wanted)) {
+		leave_ready(d);
+		return;
+	}
+	domain_unlock(d);
+	if (atomic_load(&d->wanted) && threads_inline(d->sim))
+		run_wanted(d);
+}
+
+void threads_leave(struct sim_domain *d)
+{
+	domain_leave(d);
+}
+
 void threads_enter_step(struct sim_domain *d)
 {
 	domain_lock(d);
@@ -306,8 +329,9 @@ void threads_enter_step(struct sim_domain *d)
 
 void threads_leave_step(struct sim_domain *d)
 {
-	threads_leave(d);
-	threads_batch_end();
+	domain_leave(d);
+	run_later();
+	batch_end();
 }
 
 bool threads_try_enter(struct sim_domain *d)

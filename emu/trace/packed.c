@@ -3,18 +3,15 @@
  * The records of blocks that went by the resident step, as the long way leaves them (book,
  * "The life of a WRITE"), where each side has done its part at once.
  */
-#include "trace/packed.h"
+#include "trace/packed_put.h"
 
 #include <assert.h>
-#include <stdatomic.h>
-#include <stddef.h>
 
 #include "faultline/entries.h"
 #include "faultline/fsm.h"
 #include "faultline/pte.h"
 #include "faultline/wire.h"
 
-#define PAGE		4096u
 /* Words of a page: its address, and whether it was walked to, as the page before, or a hit. */
 #define WALKED		(1ull << 63)
 #define WALKED_SAME	(1ull << 62)	/* but for the last descriptor, which follows */
@@ -24,22 +21,6 @@
 #define WALK_BITS	63u
 #define HEADER_BYTES	(WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES)
 #define ACK_BYTES	(WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES)
-/* Of a block, beside its cells and bursts: see put_block(). */
-#define BLOCK_RECORDS	12
-
-static void sum_blocks(const uint64_t va[2], uint32_t len, uint8_t cell_log2,
-		       uint8_t block_log2, struct packed_sum *sum)
-{
-	unsigned int side;
-
-	sum->blocks = (len + (1u << block_log2) - 1) >> block_log2;
-	sum->cells = (len + (1u << cell_log2) - 1) >> cell_log2;
-	sum->walks = sum->levels = sum->cached = 0;
-	for (side = 0; side < 2; side++)
-		/* A block that ends within a page leaves two bursts there. */
-		sum->bursts[side] = (uint32_t)((va[side] % PAGE + len + PAGE - 1) / PAGE) +
-				    (va[side] % PAGE ? sum->blocks - 1 : 0);
-}
 
 /* The i-th page of a side: was the walk to it that of the page before? */
 static bool page_is_same(const struct trace_page *p, uint32_t i)
@@ -47,7 +28,7 @@ static bool page_is_same(const struct trace_page *p, uint32_t i)
 	return i && p->walk && p[-1].walk == p->walk;
 }
 
-static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
+void packed_sum_walks(const struct trace_write *w, struct packed_sum *sum)
 {
 	const struct trace_walk *walk;
 	unsigned int side;
@@ -66,56 +47,18 @@ static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
 		}
 }
 
-void packed_sum(const struct trace_write *w, struct packed_sum *sum)
-{
-	sum_blocks(w->m.va, w->m.len, w->m.cell_log2, w->m.block_log2, sum);
-	sum->words = w->pages[0] + w->pages[1];
-	if (w->walks)
-		sum_walks(w, sum);
-	sum->hits = sum->bursts[0] + sum->bursts[1] - sum->walks;
-	sum->requests = w->m.begins;
-	sum->completions = w->m.ends;
-}
-
-uint32_t packed_records(const struct packed_sum *sum)
-{
-	return sum->requests + sum->completions + sum->blocks * BLOCK_RECORDS +
-	       2 * sum->cells + sum->bursts[0] + sum->bursts[1] + sum->hits +
-	       sum->walks + sum->levels + sum->cached;
-}
-
 /* ---- into places of a ring ---- */
 
-struct words {
-	struct trace_record *ring;
-	uint64_t at;		/* place */
-	uint32_t mask, left;	/* words that the place has room for */
-	uint64_t *next;
-};
-
-static inline void word_put(struct words *w, uint64_t value)
-{
-	if (!w->left) {
-		struct packed_place *p = (void *)&w->ring[++w->at & w->mask];
-
-		p->none = 0;
-		w->next = p->word;
-		w->left = PACKED_PLACE_WORDS;
-	}
-	w->left--;
-	*w->next++ = value;
-}
-
 /* The table and how it came to be the first; then the descriptors. */
-static void put_words_of_walk(struct words *w, const struct trace_walk *walk)
+static void put_words_of_walk(struct packed_words *w, const struct trace_walk *walk)
 {
 	uint32_t i;
 
 	assert(walk->levels <= 4 && !(walk->table & WALK_BITS));
-	word_put(w, walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
-		    (walk->cached ? WALK_CACHED : 0u));
+	packed_word(w, walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
+		       (walk->cached ? WALK_CACHED : 0u));
 	for (i = 0; i < walk->levels; i++)
-		word_put(w, walk->desc[i]);
+		packed_word(w, walk->desc[i]);
 }
 
 static uint32_t words_of_page(const uint64_t *word)
@@ -125,7 +68,7 @@ static uint32_t words_of_page(const uint64_t *word)
 	return *word & WALKED_SAME ? 2 : 2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7);
 }
 
-static void put_words(const struct trace_write *w, struct words *to)
+void packed_put_walks(const struct trace_write *w, struct packed_words *to)
 {
 	const struct trace_page *p;
 	unsigned int side;
@@ -133,33 +76,16 @@ static void put_words(const struct trace_write *w, struct words *to)
 
 	for (side = 0; side < 2; side++)
 		for (i = 0, p = w->page[side]; i < w->pages[side]; i++, p++) {
-			if (!w->walks || !p->walk) {
-				word_put(to, p->pa);
+			if (!p->walk) {
+				packed_word(to, p->pa);
 			} else if (page_is_same(p, i)) {
-				word_put(to, p->pa | WALKED | WALKED_SAME);
-				word_put(to, p->desc);
+				packed_word(to, p->pa | WALKED | WALKED_SAME);
+				packed_word(to, p->desc);
 			} else {
-				word_put(to, p->pa | WALKED);
+				packed_word(to, p->pa | WALKED);
 				put_words_of_walk(to, p->walk);
 			}
 		}
-}
-
-struct trace_moved *packed_make(const struct trace_write *w, uint32_t words,
-				struct trace_record *ring, uint32_t mask, uint64_t at)
-{
-	struct trace_moved *h = (void *)&ring[at & mask];
-	struct words to = { .ring = ring, .at = at, .mask = mask };
-
-	static_assert(sizeof(*h) == sizeof(struct trace_record) &&
-		      sizeof(struct packed_place) == sizeof(*h) &&
-		      offsetof(struct trace_moved, event) ==
-		      offsetof(struct trace_record, event), "a place");
-	*h = w->m;
-	h->event = PACKED_EVENT;
-	h->words = (uint16_t)words;
-	put_words(w, &to);
-	return h;
 }
 
 /* ---- back into records ---- */
@@ -238,9 +164,9 @@ static uint64_t put_bursts(struct unpack *u, unsigned int side, uint32_t len,
 	uint32_t bytes;
 
 	for (; len; len -= bytes) {
-		if (s->va % PAGE == 0 || !s->pa)
+		if (s->va % PACKED_PAGE == 0 || !s->pa)
 			side_page(s);
-		bytes = PAGE - (uint32_t)(s->va % PAGE);
+		bytes = PACKED_PAGE - (uint32_t)(s->va % PACKED_PAGE);
 		bytes = bytes < len ? bytes : len;
 		if (s->walked)
 			cause = put_walk(u, side, cause);
@@ -339,7 +265,7 @@ static uint64_t put_block(struct unpack *u, uint32_t len)
 
 static uint32_t pages_of(const struct trace_moved *h, unsigned int side)
 {
-	return (uint32_t)((h->va[side] % PAGE + h->len + PAGE - 1) / PAGE);
+	return (uint32_t)((h->va[side] % PACKED_PAGE + h->len + PACKED_PAGE - 1) / PACKED_PAGE);
 }
 
 uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
@@ -347,7 +273,7 @@ uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 	const uint64_t *end = word + h->words, *walk = NULL;
 	struct packed_sum sum;
 
-	sum_blocks(h->va, h->len, h->cell_log2, h->block_log2, &sum);
+	packed_sum_blocks(h, &sum);
 	for (; word < end; word += words_of_page(word)) {
 		if (!(*word & WALKED))
 			continue;
@@ -357,7 +283,6 @@ uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 		sum.levels += *walk >> WALK_LEVELS_SHIFT & 7;
 		sum.cached += !!(*walk & WALK_CACHED);
 	}
-	sum.hits = sum.bursts[0] + sum.bursts[1] - sum.walks;
 	sum.requests = h->begins;
 	sum.completions = h->ends;
 	return packed_records(&sum);
@@ -404,32 +329,9 @@ void packed_expand(const struct trace_moved *h, const uint64_t *word,
 
 /* ---- sums ---- */
 
-static void sum_add(_Atomic uint64_t *sum, uint32_t more)
-{
-	/* One writer: a plain add would do, but others read while it runs. */
-	atomic_store_explicit(sum, atomic_load_explicit(sum,
-			      memory_order_relaxed) + more, memory_order_relaxed);
-}
-
 static uint64_t sum_read(const _Atomic uint64_t *sum)
 {
 	return atomic_load_explicit(sum, memory_order_relaxed);
-}
-
-void packed_add(struct packed_sums *sums, const struct packed_sum *sum)
-{
-	sum_add(&sums->requests, sum->requests);
-	sum_add(&sums->completions, sum->completions);
-	sum_add(&sums->blocks, sum->blocks);
-	sum_add(&sums->cells, sum->cells);
-	sum_add(&sums->bursts[0], sum->bursts[0]);
-	sum_add(&sums->bursts[1], sum->bursts[1]);
-	sum_add(&sums->hits, sum->hits);
-	if (!sum->walks)
-		return;
-	sum_add(&sums->walks, sum->walks);
-	sum_add(&sums->levels, sum->levels);
-	sum_add(&sums->cached, sum->cached);
 }
 
 uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
@@ -453,7 +355,8 @@ uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
 	case EV_WIRE_RECV:
 		return blocks + sum_read(&sums->cells);
 	case EV_SMMU_HIT:
-		return sum_read(&sums->hits);
+		return sum_read(&sums->bursts[0]) + sum_read(&sums->bursts[1]) -
+		       sum_read(&sums->walks);
 	case EV_SMMU_WALK:
 		return sum_read(&sums->walks);
 	case EV_SMMU_LEVEL:

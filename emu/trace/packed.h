@@ -28,26 +28,12 @@ struct packed_place {
 	((PACKED_WORDS_MAX + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS *    \
 	 PACKED_PLACE_WORDS)
 
-/* How many of what an entry stands for. */
+/* How many of what an entry stands for; hits are the bursts that needed no walk. */
 struct packed_sum {
-	uint32_t requests, completions, blocks, cells, bursts[2], hits, walks, levels,
-		 cached;
+	uint32_t requests, completions, blocks, cells, bursts[2], walks, levels, cached;
 	uint32_t words;		/* that its pages take */
 };
-void packed_sum(const struct trace_write *w, struct packed_sum *sum);
-/* Records in all. */
-uint32_t packed_records(const struct packed_sum *sum);
 
-/* Places of a ring with so many words. */
-static inline uint32_t packed_places(uint32_t words)
-{
-	return 1 + (words + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS;
-}
-
-/* Into these places of a ring of mask + 1, but for seq and wall_ns of the head. */
-struct trace_record;
-struct trace_moved *packed_make(const struct trace_write *w, uint32_t words,
-				struct trace_record *ring, uint32_t mask, uint64_t at);
 /* What the head and its words stand for. */
 uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word);
 /* As many records. */
@@ -56,10 +42,9 @@ void packed_expand(const struct trace_moved *h, const uint64_t *word,
 
 /* All entries of a ring together. */
 struct packed_sums {
-	_Atomic uint64_t requests, completions, blocks, cells, bursts[2], hits, walks,
-			 levels, cached;
+	_Atomic uint64_t requests, completions, blocks, cells, bursts[2], walks, levels,
+			 cached;
 };
-void packed_add(struct packed_sums *sums, const struct packed_sum *sum);
 /* How many records of this event. */
 uint64_t packed_count(const struct packed_sums *sums, unsigned int ev);
 

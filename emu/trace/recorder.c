@@ -24,6 +24,7 @@
 
 #include "os/os.h"
 #include "trace/merge.h"
+#include "trace/packed_put.h"
 
 #define RINGS		TRACE_RINGS_MAX
 #define DEFAULT_RECORDS	65536
