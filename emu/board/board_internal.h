@@ -168,11 +168,11 @@ static inline bool board_is_well(struct board *b)
 	       !atomic_load_explicit(&b->dram->injections, memory_order_relaxed);
 }
 /*
- * resident_again.c. The domain is entered as in a step, and a doorbell has rung: value was
- * written to the register at off. True: all that it asks for is done. Else the write goes on,
- * and after it comes resident_learn().
+ * resident_again.c. The domain is entered, and a doorbell has rung: value was written to the
+ * register at off. True: all that it asks for is done. Else the write goes on, and after it
+ * comes resident_learn(). *peer: a board whose domain is to be left.
  */
-bool resident_again(struct board *b, uint32_t off, uint32_t value);
+bool resident_again(struct board *b, uint32_t off, uint32_t value, struct board **peer);
 void resident_learn(struct board *b, uint32_t off, uint32_t value);
 /*
  * A master that translates by itself, and numbers its channels from 0: a burst to pa, whose

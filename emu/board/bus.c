@@ -251,8 +251,11 @@ bool bus_sync_done(void *board, unsigned int bank)
 	struct board *b = board;
 
 	(void)bank;
-	return !(atomic_load(&b->broken) & BOARD_NO_SYNC) &&
-	       sim_grace_done(b->grace);
+	if (atomic_load(&b->broken) & BOARD_NO_SYNC || !sim_grace_done(b->grace))
+		return false;
+	/* What resident_again() moves it moves with the domain held, and in no such section. */
+	sim_pass(b->domain);
+	return true;
 }
 
 /* ---- software's side ---- */
@@ -292,15 +295,24 @@ static bool is_xp(uint32_t off)
  */
 static int doorbell_access(struct board *b, uint32_t off, uint64_t value)
 {
-	int err = 0;
+	struct board *peer = NULL;
+	bool done;
+	int err;
 
-	sim_enter_step(b->domain);
+	sim_enter(b->domain);
 	note_cause(b, off, value, true);
-	if (value >> 32 || !resident_again(b, off, (uint32_t)value)) {
-		err = fw_reg_write(b->fw, off, 4, value);
-		resident_learn(b, off, (uint32_t)value);
-	}
-	sim_leave_step(b->domain);
+	done = !(value >> 32) && resident_again(b, off, (uint32_t)value, &peer);
+	if (done)
+		sim_leave(b->domain);
+	else
+		sim_step_begin(b->domain);
+	if (peer)
+		sim_try_leave(peer->domain);
+	if (done)
+		return 0;
+	err = fw_reg_write(b->fw, off, 4, value);
+	resident_learn(b, off, (uint32_t)value);
+	sim_step_end(b->domain);
 	return err;
 }
 

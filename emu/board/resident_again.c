@@ -14,7 +14,7 @@
 
 #include "board/board_internal.h"
 #include "faultline/regs.h"
-#include "os/os.h"
+#include "trace/trace.h"
 
 /* Of one doorbell; then others have their turn. As in fw_resident.c. */
 #define AGAIN_REQUESTS	FW_QP_WRS
@@ -179,23 +179,19 @@ static inline bool page_move(struct resident_side *s, const struct place *from,
 	return true;
 }
 
+/* A TLB synchronise waits until the boards are left: bus_sync_done(). */
 static inline bool again_move(struct board *b, struct resident_way *way,
 			      const struct fl_wqe *w)
 {
 	const struct place from = place_of(b, 0, way->again.stream, w->local_va);
 	const struct place to = place_of(way->peer, 1, way->landing.stream, w->remote_va);
 	struct resident_side *s = b->resident.side;
-	bool moved;
 
 	if (w->length > AGAIN_MOST)
 		return false;
-	moved = from.va % DRAM_PAGE + w->length <= DRAM_PAGE &&
+	return from.va % DRAM_PAGE + w->length <= DRAM_PAGE &&
 		to.va % DRAM_PAGE + w->length <= DRAM_PAGE ?
 		page_move(s, &from, &to, w) : pages_move(s, &from, &to, w);
-	/* A TLB synchronise waits for this thread as after any access (grace.c). */
-	os_tsan_release(b->grace);
-	os_tsan_release(way->peer->grace);
-	return moved;
 }
 
 /* As smmu_run_take(); a page in which a block ends and the next begins is accessed twice. */
@@ -264,20 +260,20 @@ static bool again_serve(struct board *b, struct resident_way *way, uint16_t tail
 	return false;
 }
 
-bool resident_again(struct board *b, uint32_t off, uint32_t value)
+bool resident_again(struct board *b, uint32_t off, uint32_t value, struct board **peer)
 {
 	struct resident_way *way = way_of(b, value);
-	struct board *peer = way->peer;
-	bool done = false;
+	struct board *to = way->peer;
 
 	if (!way->rests || way->bell_at != off || way->bell != (value & NIC_DB_SQ_QPN_MASK) ||
-	    !board_is_same(b, way->changes[0]) || !fabric_is_clear(b->port, peer->cfg.id) ||
-	    !sim_try_enter(peer->domain))
+	    !board_is_same(b, way->changes[0]) || !fabric_is_clear(b->port, to->cfg.id) ||
+	    !sim_try_enter(to->domain))
 		return false;
-	if (board_is_same(peer, way->changes[1]) && fabric_is_clear(peer->port, b->cfg.id))
-		done = again_serve(b, way, (uint16_t)(value >> 16));
-	sim_try_leave(peer->domain);
-	return done;
+	*peer = to;
+	if (!board_is_same(to, way->changes[1]) || !fabric_is_clear(to->port, b->cfg.id))
+		return false;
+	trace_tick(b->cfg.trace);
+	return again_serve(b, way, (uint16_t)(value >> 16));
 }
 
 void resident_learn(struct board *b, uint32_t off, uint32_t value)
