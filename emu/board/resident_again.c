@@ -111,31 +111,31 @@ static inline void page_leave(struct board *b, uint64_t pa, const struct smmu_ut
 }
 
 /* All pages of the side. */
-static bool side_again(struct resident_side *s, const struct place *p, uint32_t len)
+static bool side_again(struct resident_side *s, const struct place *at, uint32_t len)
 {
-	uint32_t inside = p->va % DRAM_PAGE, left = inside + len, i;
-	struct resident_part *part = s->part - 1;
-	const uint8_t *next = NULL;
-	uint64_t va = p->va;
+	const struct place p = *at;
+	struct resident_part *part = s->part;
+	uint32_t inside = p.va % DRAM_PAGE, pages = (inside + len + DRAM_PAGE - 1) / DRAM_PAGE, i;
+	uint8_t *mem = NULL, *next = NULL;
+	struct smmu_utlb_page *m;
 
-	for (i = 0;; i++, va += DRAM_PAGE, left -= DRAM_PAGE) {
-		struct smmu_utlb_page *m = page_again(p, va);
-
+	for (i = 0; i < pages; i++, next += DRAM_PAGE) {
+		m = page_again(&p, p.va + (uint64_t)i * DRAM_PAGE);
 		if (!m)
 			return false;
 		s->noted[i] = m;
 		s->run.page[i].pa = m->pa;
-		if (m->mem != next)
-			*++part = (struct resident_part){ m->mem, 0 };
-		part->bytes += DRAM_PAGE;
-		next = m->mem + DRAM_PAGE;
-		if (left <= DRAM_PAGE)
-			break;
+		if (m->mem == next)
+			continue;
+		if (mem)
+			*part++ = (struct resident_part){ mem, (uint32_t)(next - mem) };
+		mem = next = m->mem;
 	}
+	*part = (struct resident_part){ mem, (uint32_t)(next - mem) };
 	s->part[0].mem += inside;
 	s->part[0].bytes -= inside;
 	s->run.page[0].pa += inside;
-	s->run.pages = i + 1;
+	s->run.pages = pages;
 	return true;
 }
 
