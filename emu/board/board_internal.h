@@ -57,12 +57,19 @@ struct resident_side {
 	struct board *board;
 	struct smmu_run run;
 	struct dram_frame frame[SMMU_RUN_PAGES];
-	struct smmu_utlb_page *noted[SMMU_RUN_PAGES];	/* of resident_again.c */
 	/* Pages that lie behind one another in memory are one part. */
 	struct resident_part {
 		uint8_t *mem;
 		uint32_t bytes;
 	} part[SMMU_RUN_PAGES];
+	/* Of resident_again(): the parts for the trace, and whose all this is; len 0: no more. */
+	struct trace_page told[SMMU_RUN_PAGES];
+	uint32_t parts;
+	struct resident_place {
+		struct board *board;
+		uint64_t va, changes;	/* changes: of the SMMU */
+		uint32_t who, len;
+	} place;
 };
 
 /*
@@ -75,11 +82,11 @@ struct resident_way {
 	struct fw_landing landing;
 	uint32_t src;		/* fw_resident.src, .ctx */
 	uint8_t ctx;
+	struct trace_write told;	/* what has gone last */
 	/* Of resident_again.c: what else holds of a queue pair that rests. */
 	bool rests;
 	uint32_t bell_at, bell;	/* of its doorbells: the register, and the number there */
 	struct fw_again again;
-	struct trace_write told;
 };
 #define RESIDENT_WAYS	16
 
@@ -87,7 +94,7 @@ struct resident_way {
 struct resident {
 	struct resident_way way[RESIDENT_WAYS];	/* by queue pair */
 	struct resident_side side[2];	/* 0: this board, 1: the other */
-	struct trace_write told;	/* what has gone last */
+	struct trace_write *told;	/* what has gone last */
 	bool untold;			/* it is not in the trace yet */
 	uint64_t event;			/* else: its record there */
 	uint64_t bytes;			/* that were ever sent so */
@@ -158,9 +165,9 @@ void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64
 uint32_t board_resident(void *board, const struct fw_resident *r);
 uint64_t board_resident_tell(void *board, bool ends);
 void resident_make(struct board *b);
-/* So many bytes of the front of the parts; those behind them are used up. */
-void resident_copy(struct resident_part *from, struct resident_part *to, uint32_t bytes,
-		   bool far);
+/* So many bytes of the front of the parts. */
+void resident_copy(const struct resident_part *from, const struct resident_part *to,
+		   uint32_t bytes, bool far);
 /* What injection does is looked for each time: it may begin at any moment. */
 static inline bool board_is_well(struct board *b)
 {

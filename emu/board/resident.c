@@ -38,9 +38,6 @@ void resident_make(struct board *b)
 	r->side[0].board = b;
 	r->side[1].run.a.write = true;
 	b->changes = 1;
-	r->told.m.board = b->cfg.id;
-	r->told.page[0] = r->side[0].run.page;
-	r->told.page[1] = r->side[1].run.page;
 }
 
 static void side_begin(struct resident_side *s, uint16_t stream,
@@ -96,27 +93,30 @@ static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 	return true;
 }
 
-void resident_copy(struct resident_part *from, struct resident_part *to, uint32_t bytes,
-		   bool far)
+void resident_copy(const struct resident_part *from, const struct resident_part *to,
+		   uint32_t bytes, bool far)
 {
+	struct resident_part f = *from, t = *to;
 	uint32_t n;
 
 	for (;;) {
-		n = from->bytes < to->bytes ? from->bytes : to->bytes;
+		n = f.bytes < t.bytes ? f.bytes : t.bytes;
 		n = n < bytes ? n : bytes;
 		if (far && n >= COPY_FAR_BYTES)
-			copy_far(to->mem, from->mem, n);
+			copy_far(t.mem, f.mem, n);
 		else
-			memcpy(to->mem, from->mem, n);
+			memcpy(t.mem, f.mem, n);
 		bytes -= n;
 		if (!bytes)
 			return;
-		from->mem += n;
-		from->bytes -= n;
-		from += !from->bytes;
-		to->mem += n;
-		to->bytes -= n;
-		to += !to->bytes;
+		f.mem += n;
+		f.bytes -= n;
+		if (!f.bytes)
+			f = *++from;
+		t.mem += n;
+		t.bytes -= n;
+		if (!t.bytes)
+			t = *++to;
 	}
 }
 
@@ -171,46 +171,40 @@ static bool piece_begin(struct piece *p)
 static void piece_note(const struct piece *p, const struct engine_went *w,
 		       struct trace_write *t)
 {
-	const struct board *b = p->side[0].board;
+	const struct smmu_run *from = &p->side[0].run, *to = &p->side[1].run;
 	const struct fw_resident *r = p->r;
-	unsigned int side;
 
-	t->m.xfer = r->xfer;
-	t->m.block = p->block;
-	t->m.cause = p->side[0].run.a.cause;
-	t->m.len = p->len;
-	t->m.qpn = r->qpn;
-	t->m.peer = r->node;
-	t->m.ctx = r->ctx;
-	t->m.rxc = w->rxc;
-	t->m.cell_log2 = b->cell_log2;
-	t->m.block_log2 = b->block_log2;
-	t->m.begins = p->begins;
-	t->m.index = r->index;
-	t->m.sender = r->src & NIC_CTX_SRC_QPN_MASK;
-	t->m.bytes = r->bytes;
-	t->walks = p->side[0].run.walks || p->side[1].run.walks;
-	for (side = 0; side < 2; side++) {
-		const struct smmu_run *run = &p->side[side].run;
-
-		t->m.va[side] = run->a.va;
-		t->m.bank[side] = run->bank;
-		t->pages[side] = run->pages;
-	}
+	t->xfer = r->xfer;
+	t->block = p->block;
+	t->cause = from->a.cause;
+	t->len = p->len;
+	t->rxc = w->rxc;
+	t->begins = p->begins;
+	t->index = r->index;
+	t->bytes = r->bytes;
+	t->walks = from->walks || to->walks;
+	t->from_va = from->a.va;
+	t->to_va = to->a.va;
+	t->from_bank = from->bank;
+	t->to_bank = to->bank;
+	t->pages[0] = from->pages;
+	t->pages[1] = to->pages;
+	t->page[0] = from->page;
+	t->page[1] = to->page;
 }
 
 uint64_t board_resident_tell(void *board, bool ends)
 {
 	struct board *b = board;
 	struct resident *r = &b->resident;
-	struct trace_write *t = &r->told;
+	struct trace_write *t = r->told;
 
 	assert(r->untold || !ends);
 	if (r->untold) {
 		r->untold = false;
-		t->m.ends = ends;
+		t->ends = ends;
 		r->event = cause_emit_write(&b->causes, t);
-		engine_resident_caused(b->engine, t->m.ctx, r->event);
+		engine_resident_caused(b->engine, t->same.ctx, r->event);
 	}
 	return ends ? t->last : r->event;
 }
@@ -225,20 +219,22 @@ static void piece_end(struct piece *p, const struct fw_landing *l)
 	fw_landing_done(to->fw, l, p->r, p->block, p->len, w.gen);
 	fabric_passed(from->port, p->r->node, w.cells, p->len, w.blocks);
 	from->resident.bytes += p->len;
-	piece_note(p, &w, &from->resident.told);
+	piece_note(p, &w, from->resident.told);
 	from->resident.untold = true;
 	p->begins = false;
 	p->block += w.blocks;
 	p->at += p->len;
 }
 
-static uint32_t resident_move(struct board *b, const struct resident_way *way,
+static uint32_t resident_move(struct board *b, struct resident_way *way,
 			      const struct fw_resident *r)
 {
 	struct piece p = { .side = b->resident.side, .r = r, .block = r->block,
 			   .begins = r->begins };
 	uint32_t left;
 
+	b->resident.told = &way->told;
+	p.side[0].place.len = p.side[1].place.len = 0;
 	p.side[1].board = way->peer;
 	p.side[1].run.a.utlb = &way->peer->utlb[1];
 	side_begin(&p.side[0], r->stream, r);
@@ -268,16 +264,14 @@ static struct board *way_peer(struct board *b, const struct resident_way *way,
 	return fabric_is_clear(b->port, r->node) ? way->peer : NULL;
 }
 
-/* What there is to tell of any request that is like r; resident_again(). */
+/* What is told of all requests that are like r. */
 static void way_told(struct resident_way *way, const struct board *b,
 		     const struct fw_resident *r)
 {
 	way->told = (struct trace_write){
-		.m = { .board = b->cfg.id, .peer = r->node, .block = 1, .qpn = r->qpn,
-		       .sender = r->src & NIC_CTX_SRC_QPN_MASK, .ctx = r->ctx,
-		       .cell_log2 = b->cell_log2, .block_log2 = b->block_log2,
-		       .begins = true, .ends = true },
-		.page = { b->resident.side[0].run.page, b->resident.side[1].run.page },
+		.same = { .board = b->cfg.id, .peer = r->node, .qpn = r->qpn,
+			  .sender = r->src & NIC_CTX_SRC_QPN_MASK, .ctx = r->ctx,
+			  .cell_log2 = b->cell_log2, .block_log2 = b->block_log2 },
 	};
 }
 

@@ -65,25 +65,18 @@ static inline uint64_t page_tag(const struct smmu_utlb_page *m)
 	return __atomic_load_n(m->frame_tag, __ATOMIC_ACQUIRE);
 }
 
-/* Where a request has its data, on one of the boards. */
-struct place {
-	struct board *board;
-	struct smmu_utlb *utlb;
-	uint64_t va, changes;
-	uint32_t who;
-};
-
-static inline struct place place_of(struct board *b, unsigned int port, uint16_t stream,
-				    uint64_t va)
+static inline struct resident_place place_of(struct board *b, bool write, uint16_t stream,
+					     uint64_t va, uint32_t len)
 {
-	return (struct place){ b, &b->utlb[port], va, smmu_front_changes(b->smmu_front),
-			       smmu_utlb_who(stream, port, false) };
+	return (struct resident_place){ b, va, smmu_front_changes(b->smmu_front),
+					smmu_utlb_who(stream, write, false), len };
 }
 
 /* The page at va if it was noted, and is whose it was; or NULL. */
-static inline struct smmu_utlb_page *page_again(const struct place *p, uint64_t va)
+static inline struct smmu_utlb_page *page_again(const struct resident_place *p,
+						unsigned int port, uint64_t va)
 {
-	struct smmu_utlb_page *m = smmu_utlb_slot(p->utlb, va);
+	struct smmu_utlb_page *m = smmu_utlb_slot(&p->board->utlb[port], va);
 
 	if (!smmu_utlb_knows(m, p->who, va, p->changes) ||
 	    (!m->mem && !page_hold(p->board, m)) || page_tag(m) != m->tag)
@@ -91,91 +84,139 @@ static inline struct smmu_utlb_page *page_again(const struct place *p, uint64_t 
 	return m;
 }
 
-/* Report a frame that changed hands while its data moved, as the long way does. */
-static __attribute__((noinline)) void page_stale(struct board *b, uint64_t pa,
-						 const struct smmu_utlb_page *m, uint32_t xfer)
+static inline void page_use(uint8_t *used)
 {
-	const struct smmu_access a = { .stream = (uint16_t)m->who, .xfer = xfer, .block = 1 };
-
-	if ((page_tag(m) & ~DRAM_TAG_ORPHAN) != m->tag)
-		bus_stale(b, &a, pa, m->tag);
+	if (used && !__atomic_load_n(used, __ATOMIC_RELAXED))
+		__atomic_store_n(used, 1, __ATOMIC_RELAXED);
 }
 
-static inline void page_leave(struct board *b, uint64_t pa, const struct smmu_utlb_page *m,
-			      uint32_t xfer)
+/* Report a frame that changed hands while its data moved, as the long way does. */
+static __attribute__((noinline)) void page_stale(const struct resident_place *p, uint64_t pa,
+						 uint64_t tag, uint32_t xfer)
 {
-	if (page_tag(m) != m->tag)
-		page_stale(b, pa, m, xfer);
-	if (m->used && !__atomic_load_n(m->used, __ATOMIC_RELAXED))
-		__atomic_store_n(m->used, 1, __ATOMIC_RELAXED);
+	const struct smmu_access a = { .stream = (uint16_t)p->who, .xfer = xfer, .block = 1 };
+
+	if (bus_frame_tag(p->board, pa) != tag)
+		bus_stale(p->board, &a, pa, tag);
+	dram_use(p->board->dram, pa);
+}
+
+/* A page lies behind those of the last part, or begins another one. */
+static void side_part(struct resident_side *s, const struct smmu_utlb_page *m)
+{
+	struct resident_part *part = s->part + s->parts;
+	struct trace_page *told = s->told + s->parts;
+
+	if (s->parts && part[-1].mem + part[-1].bytes == m->mem) {
+		part[-1].bytes += DRAM_PAGE;
+		told[-1].more++;
+		return;
+	}
+	*part = (struct resident_part){ m->mem, DRAM_PAGE };
+	*told = (struct trace_page){ .pa = m->pa };
+	s->parts++;
 }
 
 /* All pages of the side. */
-static bool side_again(struct resident_side *s, const struct place *at, uint32_t len)
+static bool side_look(struct resident_side *s, unsigned int port,
+		      const struct resident_place *p)
 {
-	const struct place p = *at;
-	struct resident_part *part = s->part;
-	uint32_t inside = p.va % DRAM_PAGE, pages = (inside + len + DRAM_PAGE - 1) / DRAM_PAGE, i;
-	uint8_t *mem = NULL, *next = NULL;
+	uint32_t inside = p->va % DRAM_PAGE, i;
+	uint32_t pages = (inside + p->len + DRAM_PAGE - 1) / DRAM_PAGE;
 	struct smmu_utlb_page *m;
 
-	for (i = 0; i < pages; i++, next += DRAM_PAGE) {
-		m = page_again(&p, p.va + (uint64_t)i * DRAM_PAGE);
+	s->place.len = s->parts = 0;
+	for (i = 0; i < pages; i++) {
+		m = page_again(p, port, p->va + (uint64_t)i * DRAM_PAGE);
 		if (!m)
 			return false;
-		s->noted[i] = m;
+		page_use(m->used);
+		s->frame[i].tag = m->frame_tag;
+		s->frame[i].used = m->used;
+		s->run.tag[i] = m->tag;
 		s->run.page[i].pa = m->pa;
-		if (m->mem == next)
-			continue;
-		if (mem)
-			*part++ = (struct resident_part){ mem, (uint32_t)(next - mem) };
-		mem = next = m->mem;
+		s->run.bank = m->bank;
+		side_part(s, m);
 	}
-	*part = (struct resident_part){ mem, (uint32_t)(next - mem) };
 	s->part[0].mem += inside;
 	s->part[0].bytes -= inside;
-	s->run.page[0].pa += inside;
+	s->told[0].pa += inside;
 	s->run.pages = pages;
+	s->place = *p;
 	return true;
 }
 
-static void side_leave(struct resident_side *s, const struct place *p, uint32_t xfer)
+/* It was looked at for the request before: then only the tags can be others. */
+static bool side_same(const struct resident_side *s)
 {
+	const uint32_t pages = s->run.pages;
 	uint32_t i;
 
-	for (i = 0; i < s->run.pages; i++)
-		page_leave(p->board, s->run.page[i].pa, s->noted[i], xfer);
+	for (i = 0; i < pages; i++) {
+		if (dram_frame_tag(&s->frame[i]) != s->run.tag[i])
+			return false;
+		page_use(s->frame[i].used);
+	}
+	return true;
 }
 
-static bool pages_move(struct resident_side *s, const struct place *from,
-		       const struct place *to, const struct fl_wqe *w)
+static bool side_again(struct resident_side *s, unsigned int port,
+		       const struct resident_place *p)
 {
-	if (!side_again(&s[0], from, w->length) || !side_again(&s[1], to, w->length))
+	const struct resident_place *q = &s->place;
+
+	return p->va == q->va && p->changes == q->changes && p->len == q->len &&
+	       p->who == q->who && p->board == q->board ? side_same(s) :
+							  side_look(s, port, p);
+}
+
+static void side_leave(const struct resident_side *s, uint32_t xfer)
+{
+	const uint32_t pages = s->run.pages;
+	uint32_t i;
+
+	for (i = 0; i < pages; i++)
+		if (dram_frame_tag(&s->frame[i]) != s->run.tag[i])
+			page_stale(&s->place, s->run.page[i].pa, s->run.tag[i], xfer);
+}
+
+static __attribute__((noinline)) bool pages_move(struct resident_side *s,
+						 const struct resident_place *from,
+						 const struct resident_place *to, uint32_t xfer)
+{
+	if (!side_again(&s[0], 0, from) || !side_again(&s[1], 1, to))
 		return false;
-	resident_copy(s[0].part, s[1].part, w->length, false);
-	side_leave(&s[0], from, w->xfer);
-	side_leave(&s[1], to, w->xfer);
+	resident_copy(s[0].part, s[1].part, from->len, false);
+	side_leave(&s[0], xfer);
+	side_leave(&s[1], xfer);
 	return true;
 }
 
 /* The same where there is but one page on each side. */
-static inline bool page_move(struct resident_side *s, const struct place *from,
-			     const struct place *to, const struct fl_wqe *w)
+static inline bool page_move(struct resident_side *s, const struct resident_place *from,
+			     const struct resident_place *to, uint32_t xfer)
 {
 	uint32_t in[2] = { from->va % DRAM_PAGE, to->va % DRAM_PAGE };
-	struct smmu_utlb_page *source = page_again(from, from->va);
-	struct smmu_utlb_page *sink = page_again(to, to->va);
+	const struct smmu_utlb_page *source = page_again(from, 0, from->va);
+	const struct smmu_utlb_page *sink = page_again(to, 1, to->va);
 
 	if (!source || !sink)
 		return false;
-	memcpy(sink->mem + in[1], source->mem + in[0], w->length);
-	page_leave(from->board, source->pa, source, w->xfer);
-	page_leave(to->board, sink->pa, sink, w->xfer);
+	memcpy(sink->mem + in[1], source->mem + in[0], from->len);
+	if (page_tag(source) != source->tag)
+		page_stale(from, source->pa + in[0], source->tag, xfer);
+	if (page_tag(sink) != sink->tag)
+		page_stale(to, sink->pa + in[1], sink->tag, xfer);
+	page_use(source->used);
+	page_use(sink->used);
+	s[0].told[0].pa = source->pa + in[0];
+	s[1].told[0].pa = sink->pa + in[1];
+	s[0].told[0].more = s[1].told[0].more = 0;
+	s[0].parts = s[1].parts = 1;
 	s[0].run.pages = s[1].run.pages = 1;
-	s[0].run.page[0].pa = source->pa + in[0];
-	s[1].run.page[0].pa = sink->pa + in[1];
-	s[0].noted[0] = source;
-	s[1].noted[0] = sink;
+	s[0].run.bank = source->bank;
+	s[1].run.bank = sink->bank;
+	s[0].place.len = s[1].place.len = 0;
 	return true;
 }
 
@@ -183,15 +224,16 @@ static inline bool page_move(struct resident_side *s, const struct place *from,
 static inline bool again_move(struct board *b, struct resident_way *way,
 			      const struct fl_wqe *w)
 {
-	const struct place from = place_of(b, 0, way->again.stream, w->local_va);
-	const struct place to = place_of(way->peer, 1, way->landing.stream, w->remote_va);
+	const struct resident_place from = place_of(b, false, way->again.stream, w->local_va,
+						    w->length);
+	const struct resident_place to = place_of(way->peer, true, way->landing.stream,
+						  w->remote_va, w->length);
 	struct resident_side *s = b->resident.side;
 
-	if (w->length > AGAIN_MOST)
-		return false;
-	return from.va % DRAM_PAGE + w->length <= DRAM_PAGE &&
-		to.va % DRAM_PAGE + w->length <= DRAM_PAGE ?
-		page_move(s, &from, &to, w) : pages_move(s, &from, &to, w);
+	if (from.va % DRAM_PAGE + w->length <= DRAM_PAGE &&
+	    to.va % DRAM_PAGE + w->length <= DRAM_PAGE)
+		return page_move(s, &from, &to, w->xfer);
+	return w->length <= AGAIN_MOST && pages_move(s, &from, &to, w->xfer);
 }
 
 /* As smmu_run_take(); a page in which a block ends and the next begins is accessed twice. */
@@ -203,22 +245,27 @@ static void side_count(struct board *b, uint32_t pages, uint64_t va, uint32_t bl
 }
 
 static uint64_t again_tell(struct board *b, struct resident_way *way, const struct fl_wqe *w,
-			   const struct engine_went *went)
+			   uint8_t rxc)
 {
 	const struct resident_side *s = b->resident.side;
 	struct trace_write *t = &way->told;
 	uint64_t event;
 
-	t->m.va[0] = w->local_va;
-	t->m.va[1] = w->remote_va;
-	t->m.xfer = w->xfer;
-	t->m.len = t->m.bytes = w->length;
-	t->m.index = w->index;
-	t->m.rxc = went->rxc;
-	t->m.bank[0] = s[0].noted[0]->bank;
-	t->m.bank[1] = s[1].noted[0]->bank;
-	t->pages[0] = s[0].run.pages;
-	t->pages[1] = s[1].run.pages;
+	t->from_va = w->local_va;
+	t->xfer = w->xfer;
+	t->len = t->bytes = w->length;
+	t->to_va = w->remote_va;
+	t->block = 1;
+	t->from_bank = s[0].run.bank;
+	t->rxc = rxc;
+	t->index = w->index;
+	t->to_bank = s[1].run.bank;
+	t->begins = t->ends = true;
+	t->walks = false;
+	t->pages[0] = s[0].parts;
+	t->pages[1] = s[1].parts;
+	t->page[0] = s[0].told;
+	t->page[1] = s[1].told;
 	event = cause_emit_write(&b->causes, t);
 	engine_resident_caused(b->engine, way->ctx, event);
 	return t->last;
@@ -238,7 +285,7 @@ static bool again_one(struct board *b, struct resident_way *way, const struct fl
 	fw_again_landed(way->peer->fw, &way->landing, way->src & NIC_CTX_SRC_RELAXED,
 			went.blocks, went.gen);
 	fabric_passed(b->port, way->peer->cfg.id, went.cells, w->length, went.blocks);
-	event = again_tell(b, way, w, &went);
+	event = again_tell(b, way, w, went.rxc);
 	b->resident.bytes += w->length;
 	b->resident.again++;
 	return fw_again_done(b->fw, &way->again, w, went.blocks, event, tail);

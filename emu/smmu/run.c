@@ -25,6 +25,7 @@ static void look_noted(struct smmu_run *r)
 			break;
 		r->page[i].pa = m->pa | (va & 0xfff);
 		r->page[i].walk = NULL;
+		r->page[i].more = 0;
 		r->tag[i] = m->tag;
 		r->bank = m->bank;
 		va = (va | 0xfff) + 1;
@@ -102,6 +103,7 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 		uint64_t va = run_va(r, i);
 
 		r->page[i].walk = NULL;
+		r->page[i].more = 0;
 		e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
 		if (e) {
 			found = look_hit(r, i, e, need);

@@ -22,15 +22,15 @@ uint64_t cause_emit_write(struct causes *c, struct trace_write *w)
 {
 	uint64_t event;
 
-	if (w->m.begins)
-		w->m.cause = c->doorbell[w->m.sender % CAUSE_QPS];
+	if (w->begins)
+		w->cause = c->doorbell[w->same.sender % CAUSE_QPS];
 	event = trace_emit_write(c->trace, w);
-	if (!w->m.begins && !w->m.ends)
+	if (!w->begins && !w->ends)
 		return event;
-	c->firmware = w->m.ends ? w->last : w->first;
+	c->firmware = w->ends ? w->last : w->first;
 	c->engine.write = c->firmware;
-	if (w->m.ends)
-		atomic_store_explicit(&c->completion[w->m.xfer % CAUSE_XFERS],
+	if (w->ends)
+		atomic_store_explicit(&c->completion[w->xfer % CAUSE_XFERS],
 				      w->last, memory_order_relaxed);
 	return event;
 }

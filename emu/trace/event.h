@@ -64,19 +64,20 @@ struct trace_page {
 	uint64_t pa;			/* of its first byte that is moved */
 	const struct trace_walk *walk;	/* NULL: it was a hit */
 	uint64_t desc;			/* the last that was read; of walk, by the first page */
+	uint32_t more;			/* hits behind it in memory, which are not listed */
 };
 
 /* What is said of them, as a ring keeps it: as long as a record. side: as above. */
 struct trace_moved {
-	uint64_t seq;		/* the recorder's: of its first record */
+	uint64_t seq;		/* of its first record */
 	uint64_t cause;
 	uint64_t va[2];
-	uint16_t event;		/* the recorder's */
+	uint16_t event;
 	uint8_t board, peer;	/* the sender's, and the node of the receiver */
 	uint32_t xfer;
 	uint32_t block;		/* the first */
 	uint32_t len;		/* at most 64 KB */
-	uint64_t wall_ns;	/* the recorder's */
+	uint64_t wall_ns;
 	uint32_t qpn;		/* the receiver's queue pair */
 	uint32_t sender;	/* the sender's */
 	uint32_t bytes;		/* of the whole request */
@@ -88,13 +89,27 @@ struct trace_moved {
 	 * ends: for its FW_COMPLETE, with status 0.
 	 */
 	bool begins, ends;
-	uint16_t words;		/* the recorder's */
+	uint16_t words;
 } __attribute__((may_alias));
 
+/*
+ * The recorder copies `same` as a whole, and then what follows one by one. A load that takes
+ * several stores of a moment ago at once has to wait for them; so what is written for each
+ * request stands outside, and in another order than there.
+ */
 struct trace_write {
-	struct trace_moved m;
+	struct trace_moved same; /* board, peer, qpn, sender, ctx, cell_log2, block_log2 */
+	uint64_t from_va;	/* va[0] */
+	uint32_t xfer, len;
+	uint64_t to_va;		/* va[1] */
+	uint32_t block, bytes;
+	uint64_t cause;
+	uint8_t from_bank, rxc;
+	uint16_t index;
+	uint8_t to_bank;
+	bool ends, begins;
 	bool walks;		/* not all pages were hits; else .walk and .desc are not looked at */
-	uint32_t pages[2];
+	uint32_t pages[2];	/* that are listed */
 	const struct trace_page *page[2];
 	/* out: numbers of the first and the last record that the entry stands for, or 0 */
 	uint64_t first, last;

@@ -15,6 +15,7 @@
 /* Words of a page: its address, and whether it was walked to, as the page before, or a hit. */
 #define WALKED		(1ull << 63)
 #define WALKED_SAME	(1ull << 62)	/* but for the last descriptor, which follows */
+#define WORD_PA		((1ull << PACKED_MORE_SHIFT) - 1)
 /* Beside the address of a walk's first table: level, how many were read, WALK_CACHED. */
 #define WALK_LEVELS_SHIFT 2
 #define WALK_CACHED	(1u << 5)
@@ -68,6 +69,11 @@ static uint32_t words_of_page(const uint64_t *word)
 	return *word & WALKED_SAME ? 2 : 2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7);
 }
 
+static uint32_t pages_of_word(uint64_t word)
+{
+	return word & WALKED ? 1 : 1 + (uint32_t)PACKED_MORE(word);
+}
+
 void packed_put_walks(const struct trace_write *w, struct packed_words *to)
 {
 	const struct trace_page *p;
@@ -77,7 +83,7 @@ void packed_put_walks(const struct trace_write *w, struct packed_words *to)
 	for (side = 0; side < 2; side++)
 		for (i = 0, p = w->page[side]; i < w->pages[side]; i++, p++) {
 			if (!p->walk) {
-				packed_word(to, p->pa);
+				packed_word(to, packed_hit(p));
 			} else if (page_is_same(p, i)) {
 				packed_word(to, p->pa | WALKED | WALKED_SAME);
 				packed_word(to, p->desc);
@@ -93,6 +99,7 @@ void packed_put_walks(const struct trace_write *w, struct packed_words *to)
 struct side {
 	const uint64_t *word;	/* of the page that comes next */
 	uint64_t va, pa;	/* of the byte that comes next */
+	uint32_t more;		/* pages behind that of the last word, by PACKED_MORE() */
 	bool walked;		/* its page, and nothing was moved there yet */
 	const uint64_t *walk;	/* how */
 	uint64_t desc;		/* the last that it read */
@@ -123,10 +130,16 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 	return r->seq;
 }
 
+/* On to the next page: the next word says where it is, or it lies behind the last one. */
 static void side_page(struct side *s)
 {
-	s->pa = *s->word & ~(WALKED | WALKED_SAME);
+	if (s->more) {
+		s->more--;
+		return;
+	}
+	s->pa = *s->word & WORD_PA;
 	s->walked = *s->word & WALKED;
+	s->more = s->walked ? 0 : PACKED_MORE(*s->word);
 	if (s->walked && !(*s->word & WALKED_SAME))
 		s->walk = s->word + 1;
 	s->word += words_of_page(s->word);
@@ -273,7 +286,7 @@ uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 	const uint64_t *end = word + h->words, *walk = NULL;
 	struct packed_sum sum;
 
-	packed_sum_blocks(h, &sum);
+	packed_sum_blocks(h, h->va[0], h->va[1], h->len, &sum);
 	for (; word < end; word += words_of_page(word)) {
 		if (!(*word & WALKED))
 			continue;
@@ -315,8 +328,8 @@ void packed_expand(const struct trace_moved *h, const uint64_t *word,
 	u.side[1].va = h->va[1];
 	/* The words of the second side follow those of the first. */
 	u.side[0].word = w;
-	for (pages = pages_of(h, 0); pages; pages--)
-		w += words_of_page(w);
+	for (pages = pages_of(h, 0); pages; pages -= pages_of_word(*w), w += words_of_page(w))
+		;
 	u.side[1].word = w;
 	if (h->begins)
 		u.cause = put_request(&u, EV_FW_WQE, h->cause, FL_OP_WRITE, h->va[0],

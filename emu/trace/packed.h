@@ -16,6 +16,10 @@
 
 #define PACKED_EVENT	EV_COUNT	/* in place of an event */
 
+/* Of a word with the address of a page that was hit: how many more lie behind it. */
+#define PACKED_MORE_SHIFT	56
+#define PACKED_MORE(word)	((word) >> PACKED_MORE_SHIFT & 31)
+
 #define PACKED_PLACE_WORDS 9
 
 struct packed_place {

@@ -18,17 +18,19 @@
 
 /* ---- sums ---- */
 
-static inline void packed_sum_blocks(const struct trace_moved *m, struct packed_sum *sum)
+/* same: cell_log2 and block_log2. */
+static inline void packed_sum_blocks(const struct trace_moved *same, uint64_t from_va,
+				     uint64_t to_va, uint32_t len, struct packed_sum *sum)
 {
-	uint32_t in[2] = { m->va[0] % PACKED_PAGE, m->va[1] % PACKED_PAGE };
+	uint32_t in[2] = { from_va % PACKED_PAGE, to_va % PACKED_PAGE };
 	unsigned int side;
 
-	sum->blocks = (m->len + (1u << m->block_log2) - 1) >> m->block_log2;
-	sum->cells = (m->len + (1u << m->cell_log2) - 1) >> m->cell_log2;
+	sum->blocks = (len + (1u << same->block_log2) - 1) >> same->block_log2;
+	sum->cells = (len + (1u << same->cell_log2) - 1) >> same->cell_log2;
 	sum->walks = sum->levels = sum->cached = 0;
 	for (side = 0; side < 2; side++)
 		/* A block that ends within a page leaves two bursts there. */
-		sum->bursts[side] = (in[side] + m->len + PACKED_PAGE - 1) / PACKED_PAGE +
+		sum->bursts[side] = (in[side] + len + PACKED_PAGE - 1) / PACKED_PAGE +
 				    (in[side] ? sum->blocks - 1 : 0);
 }
 
@@ -37,12 +39,12 @@ void packed_sum_walks(const struct trace_write *w, struct packed_sum *sum);
 
 static inline void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 {
-	packed_sum_blocks(&w->m, sum);
+	packed_sum_blocks(&w->same, w->from_va, w->to_va, w->len, sum);
 	sum->words = w->pages[0] + w->pages[1];
 	if (w->walks)
 		packed_sum_walks(w, sum);
-	sum->requests = w->m.begins;
-	sum->completions = w->m.ends;
+	sum->requests = w->begins;
+	sum->completions = w->ends;
 }
 
 /* Records in all. */
@@ -106,6 +108,11 @@ static inline void packed_word(struct packed_words *w, uint64_t value)
 /* packed.c: the words, where not all pages were hits. */
 void packed_put_walks(const struct trace_write *w, struct packed_words *to);
 
+static inline uint64_t packed_hit(const struct trace_page *p)
+{
+	return p->pa | (uint64_t)p->more << PACKED_MORE_SHIFT;
+}
+
 static inline void packed_put_words(const struct trace_write *w, struct packed_words *to)
 {
 	const struct trace_page *p, *end;
@@ -117,7 +124,15 @@ static inline void packed_put_words(const struct trace_write *w, struct packed_w
 	}
 	for (side = 0; side < 2; side++)
 		for (p = w->page[side], end = p + w->pages[side]; p < end; p++)
-			packed_word(to, p->pa);
+			packed_word(to, packed_hit(p));
+}
+
+/* The same where one word of each side says it all, as it usually does. */
+static inline void packed_put_two(const struct trace_write *w, struct packed_place *p)
+{
+	p->none = 0;
+	p->word[0] = packed_hit(w->page[0]);
+	p->word[1] = packed_hit(w->page[1]);
 }
 
 /* Into these places of a ring of mask + 1, but for seq and wall_ns of the head. */
@@ -132,10 +147,26 @@ static inline struct trace_moved *packed_make(const struct trace_write *w, uint3
 		      sizeof(struct packed_place) == sizeof(*h) &&
 		      offsetof(struct trace_moved, event) ==
 		      offsetof(struct trace_record, event), "a place");
-	*h = w->m;
+	*h = w->same;
+	h->cause = w->cause;
+	h->va[0] = w->from_va;
+	h->va[1] = w->to_va;
 	h->event = PACKED_EVENT;
+	h->xfer = w->xfer;
+	h->block = w->block;
+	h->len = w->len;
+	h->bytes = w->bytes;
+	h->index = w->index;
+	h->rxc = w->rxc;
+	h->bank[0] = w->from_bank;
+	h->bank[1] = w->to_bank;
+	h->begins = w->begins;
+	h->ends = w->ends;
 	h->words = (uint16_t)words;
-	packed_put_words(w, &to);
+	if ((w->pages[0] == 1) & (w->pages[1] == 1) & !w->walks)
+		packed_put_two(w, (void *)&ring[(at + 1) & mask]);
+	else
+		packed_put_words(w, &to);
 	return h;
 }
 

@@ -361,7 +361,7 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 	atomic_store_explicit(&r->head, head + places, memory_order_release);
 	last.any = w->last;
 	/* The last block is DONE, and then its context is free again. */
-	return w->last - w->m.ends - 1;
+	return w->last - w->ends - 1;
 }
 
 uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
