@@ -187,6 +187,10 @@ static void piece_note(const struct piece *p, const struct engine_went *w,
 	t->to_va = to->a.va;
 	t->from_bank = from->bank;
 	t->to_bank = to->bank;
+	t->blocks = w->blocks;
+	t->cells = w->cells;
+	t->bursts[0] = from->pages + pages_again(p, from->a.va);
+	t->bursts[1] = to->pages + pages_again(p, to->a.va);
 	t->pages[0] = from->pages;
 	t->pages[1] = to->pages;
 	t->page[0] = from->page;

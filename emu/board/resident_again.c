@@ -27,7 +27,7 @@ static struct resident_way *way_of(struct board *b, uint32_t value)
 }
 
 /* Some memory is gone: where things are has to be found anew. */
-static void memory_forget(struct board *b, unsigned int removals)
+static __attribute__((noinline)) void memory_forget(struct board *b, unsigned int removals)
 {
 	unsigned int port, i;
 
@@ -38,7 +38,7 @@ static void memory_forget(struct board *b, unsigned int removals)
 			b->utlb[port].page[i].mem = NULL;
 }
 
-static bool board_is_same(struct board *b, uint64_t changes)
+static inline bool board_is_same(struct board *b, uint64_t changes)
 {
 	unsigned int removals = atomic_load_explicit(&b->dram->removals, memory_order_relaxed);
 
@@ -237,15 +237,18 @@ static inline bool again_move(struct board *b, struct resident_way *way,
 }
 
 /* As smmu_run_take(); a page in which a block ends and the next begins is accessed twice. */
-static void side_count(struct board *b, uint32_t pages, uint64_t va, uint32_t blocks)
+static inline uint32_t side_count(const struct resident_side *s, struct board *b, uint64_t va,
+				  uint32_t blocks)
 {
-	pages += va % DRAM_PAGE ? blocks - 1 : 0;
-	smmu_count(&b->smmu_front->accesses, pages);
-	smmu_count(&b->smmu_front->hits, pages);
+	uint32_t n = s->run.pages + (va % DRAM_PAGE ? blocks - 1 : 0);
+
+	smmu_count(&b->smmu_front->accesses, n);
+	smmu_count(&b->smmu_front->hits, n);
+	return n;
 }
 
 static uint64_t again_tell(struct board *b, struct resident_way *way, const struct fl_wqe *w,
-			   uint8_t rxc)
+			   const struct engine_went *went)
 {
 	const struct resident_side *s = b->resident.side;
 	struct trace_write *t = &way->told;
@@ -257,11 +260,15 @@ static uint64_t again_tell(struct board *b, struct resident_way *way, const stru
 	t->to_va = w->remote_va;
 	t->block = 1;
 	t->from_bank = s[0].run.bank;
-	t->rxc = rxc;
+	t->rxc = went->rxc;
 	t->index = w->index;
 	t->to_bank = s[1].run.bank;
 	t->begins = t->ends = true;
 	t->walks = false;
+	t->blocks = went->blocks;
+	t->cells = went->cells;
+	t->bursts[0] = side_count(&s[0], b, w->local_va, went->blocks);
+	t->bursts[1] = side_count(&s[1], way->peer, w->remote_va, went->blocks);
 	t->pages[0] = s[0].parts;
 	t->pages[1] = s[1].parts;
 	t->page[0] = s[0].told;
@@ -276,16 +283,13 @@ static bool again_one(struct board *b, struct resident_way *way, const struct fl
 		      uint16_t tail)
 {
 	struct engine_went went = { .bytes = w->length, .ctx = way->ctx };
-	struct resident_side *s = b->resident.side;
 	uint64_t event;
 
 	engine_resident_went(b->engine, way->peer->engine, &went);
-	side_count(b, s[0].run.pages, w->local_va, went.blocks);
-	side_count(way->peer, s[1].run.pages, w->remote_va, went.blocks);
 	fw_again_landed(way->peer->fw, &way->landing, way->src & NIC_CTX_SRC_RELAXED,
 			went.blocks, went.gen);
 	fabric_passed(b->port, way->peer->cfg.id, went.cells, w->length, went.blocks);
-	event = again_tell(b, way, w, went.rxc);
+	event = again_tell(b, way, w, &went);
 	b->resident.bytes += w->length;
 	b->resident.again++;
 	return fw_again_done(b->fw, &way->again, w, went.blocks, event, tail);

@@ -109,6 +109,7 @@ struct trace_write {
 	uint8_t to_bank;
 	bool ends, begins;
 	bool walks;		/* not all pages were hits; else .walk and .desc are not looked at */
+	uint32_t blocks, cells, bursts[2];	/* that it stands for, len being cut into them */
 	uint32_t pages[2];	/* that are listed */
 	const struct trace_page *page[2];
 	/* out: numbers of the first and the last record that the entry stands for, or 0 */

@@ -12,6 +12,7 @@
 #include "faultline/pte.h"
 #include "faultline/wire.h"
 
+#define PAGE		4096u
 /* Words of a page: its address, and whether it was walked to, as the page before, or a hit. */
 #define WALKED		(1ull << 63)
 #define WALKED_SAME	(1ull << 62)	/* but for the last descriptor, which follows */
@@ -177,9 +178,9 @@ static uint64_t put_bursts(struct unpack *u, unsigned int side, uint32_t len,
 	uint32_t bytes;
 
 	for (; len; len -= bytes) {
-		if (s->va % PACKED_PAGE == 0 || !s->pa)
+		if (s->va % PAGE == 0 || !s->pa)
 			side_page(s);
-		bytes = PACKED_PAGE - (uint32_t)(s->va % PACKED_PAGE);
+		bytes = PAGE - (uint32_t)(s->va % PAGE);
 		bytes = bytes < len ? bytes : len;
 		if (s->walked)
 			cause = put_walk(u, side, cause);
@@ -278,7 +279,21 @@ static uint64_t put_block(struct unpack *u, uint32_t len)
 
 static uint32_t pages_of(const struct trace_moved *h, unsigned int side)
 {
-	return (uint32_t)((h->va[side] % PACKED_PAGE + h->len + PACKED_PAGE - 1) / PACKED_PAGE);
+	return (uint32_t)((h->va[side] % PAGE + h->len + PAGE - 1) / PAGE);
+}
+
+static void sum_blocks(const struct trace_moved *h, struct packed_sum *sum)
+{
+	unsigned int side;
+
+	*sum = (struct packed_sum){
+		.blocks = (h->len + (1u << h->block_log2) - 1) >> h->block_log2,
+		.cells = (h->len + (1u << h->cell_log2) - 1) >> h->cell_log2,
+	};
+	for (side = 0; side < 2; side++)
+		/* A block that ends within a page leaves two bursts there. */
+		sum->bursts[side] = pages_of(h, side) +
+				    (h->va[side] % PAGE ? sum->blocks - 1 : 0);
 }
 
 uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
@@ -286,7 +301,7 @@ uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 	const uint64_t *end = word + h->words, *walk = NULL;
 	struct packed_sum sum;
 
-	packed_sum_blocks(h, h->va[0], h->va[1], h->len, &sum);
+	sum_blocks(h, &sum);
 	for (; word < end; word += words_of_page(word)) {
 		if (!(*word & WALKED))
 			continue;

@@ -12,34 +12,21 @@
 
 #include "trace/packed.h"
 
-#define PACKED_PAGE	4096u
 /* Records of a block, beside its cells and bursts: see put_block() in packed.c. */
 #define PACKED_BLOCK_RECORDS 12
 
 /* ---- sums ---- */
-
-/* same: cell_log2 and block_log2. */
-static inline void packed_sum_blocks(const struct trace_moved *same, uint64_t from_va,
-				     uint64_t to_va, uint32_t len, struct packed_sum *sum)
-{
-	uint32_t in[2] = { from_va % PACKED_PAGE, to_va % PACKED_PAGE };
-	unsigned int side;
-
-	sum->blocks = (len + (1u << same->block_log2) - 1) >> same->block_log2;
-	sum->cells = (len + (1u << same->cell_log2) - 1) >> same->cell_log2;
-	sum->walks = sum->levels = sum->cached = 0;
-	for (side = 0; side < 2; side++)
-		/* A block that ends within a page leaves two bursts there. */
-		sum->bursts[side] = (in[side] + len + PACKED_PAGE - 1) / PACKED_PAGE +
-				    (in[side] ? sum->blocks - 1 : 0);
-}
 
 /* packed.c: those of pages that were walked to, and the words of these. */
 void packed_sum_walks(const struct trace_write *w, struct packed_sum *sum);
 
 static inline void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 {
-	packed_sum_blocks(&w->same, w->from_va, w->to_va, w->len, sum);
+	sum->blocks = w->blocks;
+	sum->cells = w->cells;
+	sum->bursts[0] = w->bursts[0];
+	sum->bursts[1] = w->bursts[1];
+	sum->walks = sum->levels = sum->cached = 0;
 	sum->words = w->pages[0] + w->pages[1];
 	if (w->walks)
 		packed_sum_walks(w, sum);

@@ -150,7 +150,8 @@ static void count_packed(struct pair *p, void *n)
 	struct trace_write w = {
 		.same = { .board = 1, .cell_log2 = 12, .block_log2 = 14 },
 		.xfer = 2, .block = 1, .from_va = PAIR_VA, .to_va = PAIR_VA, .len = 8,
-		.begins = true, .ends = true, .pages = { 1, 1 }, .page = { &page, &page },
+		.begins = true, .ends = true, .blocks = 1, .cells = 1, .bursts = { 1, 1 },
+		.pages = { 1, 1 }, .page = { &page, &page },
 	};
 	uint64_t i;
 

@@ -53,10 +53,14 @@ static struct trace_write random_write(void)
 	if (rng_below(&random_, 2))
 		w.len = 8;
 	w.bytes = w.len;
+	w.blocks = (w.len - 1) / (1u << w.same.block_log2) + 1;
+	w.cells = (w.len - 1) / (1u << w.same.cell_log2) + 1;
 	for (side = 0; side < 2; side++) {
 		va = 0x10000 + rng_below(&random_, 8192);
 		*(side ? &w.to_va : &w.from_va) = va;
 		left = (uint32_t)((va % 4096 + w.len + 4095) / 4096);
+		/* A block that ends within a page leaves two bursts there. */
+		w.bursts[side] = left + (va % 4096 ? w.blocks - 1 : 0);
 		for (i = 0; left; i++) {
 			struct trace_page *p = &page_[side][i];
 
@@ -170,7 +174,7 @@ TEST("a ring that wraps in the middle of a packed entry keeps only whole ones")
 TEST("an entry that no ring can hold is counted as lost")
 {
 	struct trace_write w = { .same = { .cell_log2 = 12, .block_log2 = 14 },
-				 .len = 65536 };
+				 .len = 65536, .blocks = 4 };
 	char line[200], last[200] = "";
 	FILE *f = tmpfile();
 	struct trace *t = packed_trace(2, f);
