@@ -457,6 +457,16 @@ uint64_t board_resident_bytes(struct board *b)
 	return bytes;
 }
 
+uint64_t board_resident_requests(struct board *b)
+{
+	uint64_t n;
+
+	sim_enter(b->domain);
+	n = b->resident.again;
+	sim_leave(b->domain);
+	return n;
+}
+
 unsigned int board_open_slots(struct board *b)
 {
 	struct fw_stats st;

@@ -108,7 +108,7 @@ struct trace_write {
 	uint16_t index;
 	uint8_t to_bank;
 	bool ends, begins;
-	bool walks;		/* not all pages were hits; else .walk and .desc are not looked at */
+	bool walks;		/* not all pages were hits (else .walk and .desc mean nothing) */
 	uint32_t blocks, cells, bursts[2];	/* that it stands for, len being cut into them */
 	uint32_t pages[2];	/* that are listed */
 	const struct trace_page *page[2];

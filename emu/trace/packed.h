@@ -3,11 +3,11 @@
  * packed.h - blocks of the resident step in a ring (private to emu/trace).
  *
  * The step has moved blocks for which nothing unusual happened, so one entry says all that
- * the records of the long way would: a head (struct trace_moved), then words with the pages. Usually they are all
- * blocks of a request, and then the entry stands for the request and its completion as well.
- * Whoever reads a ring gets those records, with sequence numbers and causes of their own. An
- * entry takes several places of the ring; those behind its head have 0 for a sequence number,
- * which no record has, and so has a place that is left free.
+ * the records of the long way would: a head (struct trace_moved), then words with the pages.
+ * Usually they are all blocks of a request, and then the entry stands for the request and its
+ * completion as well. Whoever reads a ring gets those records, with sequence numbers and
+ * causes of their own. An entry takes several places of the ring; those behind its head have
+ * 0 for a sequence number, which no record has, and so has a place that is left free.
  */
 #ifndef FL_TRACE_PACKED_H
 #define FL_TRACE_PACKED_H
