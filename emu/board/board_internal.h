@@ -143,7 +143,7 @@ void board_receive(void *board, const struct wire_frame *f, uint64_t now_ns);
  * The domain is held, and something is done with engine or firmware that is no resident step:
  * what that has found (struct resident_way) is void. Every step of theirs, every access to
  * their registers and every call for one of them says so; of doorbells, those that leave
- * something to do.
+ * something to do, and not the one that says which completions were taken.
  */
 static inline void board_changed(struct board *b)
 {

@@ -240,7 +240,7 @@ bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx);
 /*
  * The responder's half of a resident step: what the firmware knows of requests from one
  * queue pair to one region. It holds as long as nothing is called for this firmware but what
- * follows here.
+ * follows here, and the doorbell CQ_CONS.
  */
 struct fw_landing {
 	struct fw_qp *qp;
@@ -264,8 +264,8 @@ void fw_landing_done(struct fw *fw, const struct fw_landing *l, const struct fw_
 /*
  * The requester's half, for requests that are like the last one of their queue pair: all of it
  * went by the resident step at its doorbell, and left nothing to do. What is known of the queue
- * pair then holds as long as nothing is called for this firmware but what follows here,
- * fw_cq_consumed(), and doorbells that leave nothing to do either.
+ * pair then holds as long as nothing is called for this firmware but what follows here, the
+ * doorbell CQ_CONS, and doorbells of send queues that leave nothing to do either.
  */
 struct fl_wqe;
 struct fl_cqe;

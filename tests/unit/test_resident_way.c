@@ -464,9 +464,84 @@ static void queue_armed(void)
 	know_the_way();
 }
 
+/* The request that is served while it is armed has no completion; the next one has. */
+static void queue_stays_armed(void)
+{
+	struct node *n = &w_->n[0];
+	uint64_t events;
+
+	queue_armed();
+	events = trace_count(w_->trace, EV_FW_EVENT);
+	rig_set(n, NIC_DB_BASE(0) + NIC_DB_CQ_ARM, n->cq | n->taken << 16);
+	post_quietly();
+	wqe_of(n, (uint16_t)(n->posted - 1))->flags = 0;
+	bell_ring(n);
+	post_one();
+	EXPECT_EQ(wait_one(n).status, FL_ST_OK);
+	boards_drain();
+	EXPECT_EQ(trace_count(w_->trace, EV_FW_EVENT), events + 1);
+}
+
 TEST("the completion queue is armed")
 {
 	change_try(queue_armed);
+	change_try(queue_stays_armed);
+}
+
+/* The pages behind its end are there. */
+static void region_end(unsigned int side)
+{
+	uint64_t again;
+
+	region_ends(side);
+	va_key[side] = rig_command(&w_->n[side], (struct fl_fw_cmd){
+		.opcode = FL_CMD_MR_CREATE, .a = VA, .b = (side ? TO : FROM) + len_,
+		.c = w_->n[side].pd, .flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE });
+	know_the_way();
+	again = went_again();
+	post_quietly();
+	if (side)
+		wqe_of(&w_->n[0], (uint16_t)(w_->n[0].posted - 1))->remote_va++;
+	else
+		wqe_of(&w_->n[0], (uint16_t)(w_->n[0].posted - 1))->local_va++;
+	bell_ring(&w_->n[0]);
+	EXPECT_EQ(wait_one(&w_->n[0]).status, side ? FL_ST_REMOTE_ACCESS : FL_ST_LOCAL_RANGE);
+	EXPECT_EQ(went_again(), again);
+}
+
+static void region_end_local(void)
+{
+	region_end(0);
+}
+
+static void region_end_remote(void)
+{
+	region_end(1);
+}
+
+TEST("a request reaches beyond the end of a region, but not of what is mapped")
+{
+	change_try(region_end_local);
+	change_try(region_end_remote);
+}
+
+/* A short request in between leaves nothing of what was known of the long one's pages. */
+static void frame_given_last(void)
+{
+	uint32_t len = len_, page = (TO + len_ - 1) / 4096;
+	struct node *n = &w_->n[1];
+
+	len_ = 8;
+	know_the_way();
+	len_ = len;
+	dram_tag_set(board_dram(n->board), n->data_pa + frame_of[1][page] * 4096ull, 999);
+	next_ends(FL_ST_OK);
+	EXPECT_GE(trace_count(w_->trace, EV_STALE_ACCESS), 1);
+}
+
+TEST("the last frame of several changes hands, behind a request for the first alone")
+{
+	change_try(frame_given_last);
 }
 
 /* It may not be known any more where things are. */
