@@ -117,6 +117,11 @@ static int fw_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 	return 0;
 }
 
+static void *fw_mem_at(void *ctx, uint64_t pa, uint64_t len)
+{
+	return dram_at(((struct board *)ctx)->dram, pa, len);
+}
+
 static void fw_kick(void *ctx)
 {
 	struct board *b = ctx;
@@ -197,8 +202,8 @@ static struct fw *start_fw(struct board *b)
 		.reg_read = b->engine->ops->reg_read,
 		.reg_write = b->engine->ops->reg_write,
 		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
-		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
-		.alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
+		.mem_publish = fw_mem_publish, .mem = fw_mem_at, .irq = irq_firmware,
+		.kick = fw_kick, .alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
 		.resident = b->timed ? NULL : board_resident,
 		.resident_tell = board_resident_tell,
 		.at_once = b->at_once,
@@ -303,7 +308,10 @@ static int make_smmu(struct board *b)
 			(uint32_t)b->cfg.timing->v[T_SMMU_LEVEL];
 	}
 	b->smmu = smmu_create(&cfg, &env);
-	return b->smmu ? 0 : -ENOMEM;
+	if (!b->smmu)
+		return -ENOMEM;
+	b->smmu_front = smmu_front(b->smmu);
+	return 0;
 }
 
 /* ---- the board ---- */
@@ -447,6 +455,16 @@ uint64_t board_resident_bytes(struct board *b)
 	bytes = b->resident.bytes;
 	sim_leave(b->domain);
 	return bytes;
+}
+
+uint64_t board_resident_requests(struct board *b)
+{
+	uint64_t n;
+
+	sim_enter(b->domain);
+	n = b->resident.again;
+	sim_leave(b->domain);
+	return n;
 }
 
 unsigned int board_open_slots(struct board *b)

@@ -86,6 +86,8 @@ void board_inject(struct board *b, unsigned int broken);
 void board_fw_stats(struct board *b, struct fw_stats *st);
 /* Of what the engine has sent: bytes that went by the resident step (resident.c). */
 uint64_t board_resident_bytes(struct board *b);
+/* Requests of them that were served in their doorbell (resident_again.c). */
+uint64_t board_resident_requests(struct board *b);
 void board_engine_stats(struct board *b, struct engine_stats *st);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);

@@ -62,6 +62,14 @@ struct resident_side {
 		uint8_t *mem;
 		uint32_t bytes;
 	} part[SMMU_RUN_PAGES];
+	/* Of resident_again(): the parts for the trace, and whose all this is; len 0: no more. */
+	struct trace_page told[SMMU_RUN_PAGES];
+	uint32_t parts;
+	struct resident_place {
+		struct board *board;
+		uint64_t va, changes;	/* changes: of the SMMU */
+		uint32_t who, len;
+	} place;
 };
 
 /*
@@ -74,6 +82,11 @@ struct resident_way {
 	struct fw_landing landing;
 	uint32_t src;		/* fw_resident.src, .ctx */
 	uint8_t ctx;
+	struct trace_write told;	/* what has gone last */
+	/* Of resident_again.c: what else holds of a queue pair that rests. */
+	bool rests;
+	uint32_t bell_at, bell;	/* of its doorbells: the register, and the number there */
+	struct fw_again again;
 };
 #define RESIDENT_WAYS	16
 
@@ -81,10 +94,12 @@ struct resident_way {
 struct resident {
 	struct resident_way way[RESIDENT_WAYS];	/* by queue pair */
 	struct resident_side side[2];	/* 0: this board, 1: the other */
-	struct trace_write told;	/* what has gone last */
+	struct trace_write *told;	/* what has gone last */
 	bool untold;			/* it is not in the trace yet */
 	uint64_t event;			/* else: its record there */
 	uint64_t bytes;			/* that were ever sent so */
+	uint64_t again;			/* requests that were ever served by resident_again() */
+	unsigned int removals;		/* of memory, when it was last looked at */
 };
 
 struct board {
@@ -94,6 +109,7 @@ struct board {
 	struct sim_grace *grace;
 	struct dram *dram;
 	struct smmu *smmu;
+	struct smmu_front *smmu_front;
 	struct smmu_utlb utlb[BUS_SMMU_CHANNELS];
 	struct board_held stalled[BUS_SMMU_CHANNELS];
 	struct engine *engine;
@@ -127,7 +143,7 @@ void board_receive(void *board, const struct wire_frame *f, uint64_t now_ns);
  * The domain is held, and something is done with engine or firmware that is no resident step:
  * what that has found (struct resident_way) is void. Every step of theirs, every access to
  * their registers and every call for one of them says so; of doorbells, those that leave
- * something to do.
+ * something to do, and not the one that says which completions were taken.
  */
 static inline void board_changed(struct board *b)
 {
@@ -149,6 +165,22 @@ void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64
 uint32_t board_resident(void *board, const struct fw_resident *r);
 uint64_t board_resident_tell(void *board, bool ends);
 void resident_make(struct board *b);
+/* So many bytes of the front of the parts. */
+void resident_copy(const struct resident_part *from, const struct resident_part *to,
+		   uint32_t bytes, bool far);
+/* What injection does is looked for each time: it may begin at any moment. */
+static inline bool board_is_well(struct board *b)
+{
+	return !atomic_load_explicit(&b->broken, memory_order_relaxed) &&
+	       !atomic_load_explicit(&b->dram->injections, memory_order_relaxed);
+}
+/*
+ * resident_again.c. The domain is entered, and a doorbell has rung: value was written to the
+ * register at off. True: all that it asks for is done. Else the write goes on, and after it
+ * comes resident_learn(). *peer: a board whose domain is to be left.
+ */
+bool resident_again(struct board *b, uint32_t off, uint32_t value, struct board **peer);
+void resident_learn(struct board *b, uint32_t off, uint32_t value);
 /*
  * A master that translates by itself, and numbers its channels from 0: a burst to pa, whose
  * frame had this tag when the master learned of it.

@@ -103,8 +103,10 @@ void dram_bank_remove(struct dram *d, int bank)
 {
 	struct dram_bank *b = &d->bank[bank];
 
-	if (b->mem)
+	if (b->mem) {
+		atomic_fetch_add(&d->removals, 1);
 		munmap(b->mem, b->bytes);
+	}
 	if (b->fd >= 0)
 		close(b->fd);
 	free(b->tag);

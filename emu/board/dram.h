@@ -44,6 +44,7 @@ struct dram {
 		enum dram_status status;
 	} inject[DRAM_INJECTIONS];
 	atomic_uint injections;
+	atomic_uint removals;	/* of banks: what was found in one before is void */
 };
 
 struct dram *dram_create(void);

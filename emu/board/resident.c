@@ -29,13 +29,6 @@ struct piece {
 	bool begins;
 };
 
-/* What is injected into it may change at any moment. */
-static bool board_is_well(struct board *b)
-{
-	return !atomic_load_explicit(&b->broken, memory_order_relaxed) &&
-	       !atomic_load_explicit(&b->dram->injections, memory_order_relaxed);
-}
-
 /* What stays the same from one step to the next is written once. */
 void resident_make(struct board *b)
 {
@@ -45,9 +38,6 @@ void resident_make(struct board *b)
 	r->side[0].board = b;
 	r->side[1].run.a.write = true;
 	b->changes = 1;
-	r->told.at.board = b->cfg.id;
-	r->told.page[0] = r->side[0].run.page;
-	r->told.page[1] = r->side[1].run.page;
 }
 
 static void side_begin(struct resident_side *s, uint16_t stream,
@@ -103,33 +93,42 @@ static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 	return true;
 }
 
+void resident_copy(const struct resident_part *from, const struct resident_part *to,
+		   uint32_t bytes, bool far)
+{
+	struct resident_part f = *from, t = *to;
+	uint32_t n;
+
+	for (;;) {
+		n = f.bytes < t.bytes ? f.bytes : t.bytes;
+		n = n < bytes ? n : bytes;
+		if (far && n >= COPY_FAR_BYTES)
+			copy_far(t.mem, f.mem, n);
+		else
+			memcpy(t.mem, f.mem, n);
+		bytes -= n;
+		if (!bytes)
+			return;
+		f.mem += n;
+		f.bytes -= n;
+		if (!f.bytes)
+			f = *++from;
+		t.mem += n;
+		t.bytes -= n;
+		if (!t.bytes)
+			t = *++to;
+	}
+}
+
 /*
  * The data; the last pages may be longer than what there is of them. Memory that the TLB does
  * not know will not be in a cache either.
  */
 static void piece_move(const struct piece *p)
 {
-	struct resident_part *from = p->side[0].part, *to = p->side[1].part;
-	bool far = p->side[1].run.walks == p->side[1].run.pages;
-	uint32_t left = p->len, n;
+	struct resident_side *s = p->side;
 
-	for (;;) {
-		n = from->bytes < to->bytes ? from->bytes : to->bytes;
-		n = n < left ? n : left;
-		if (far && n >= COPY_FAR_BYTES)
-			copy_far(to->mem, from->mem, n);
-		else
-			memcpy(to->mem, from->mem, n);
-		left -= n;
-		if (!left)
-			return;
-		from->mem += n;
-		from->bytes -= n;
-		from += !from->bytes;
-		to->mem += n;
-		to->bytes -= n;
-		to += !to->bytes;
-	}
+	resident_copy(s[0].part, s[1].part, p->len, s[1].run.walks == s[1].run.pages);
 }
 
 /* As the long way does: report a frame that changed hands while its data moved. */
@@ -172,46 +171,44 @@ static bool piece_begin(struct piece *p)
 static void piece_note(const struct piece *p, const struct engine_went *w,
 		       struct trace_write *t)
 {
-	const struct board *b = p->side[0].board;
+	const struct smmu_run *from = &p->side[0].run, *to = &p->side[1].run;
 	const struct fw_resident *r = p->r;
-	unsigned int side;
 
-	t->at.xfer = r->xfer;
-	t->at.block = p->block;
-	t->at.cause = p->side[0].run.a.cause;
+	t->xfer = r->xfer;
+	t->block = p->block;
+	t->cause = from->a.cause;
 	t->len = p->len;
-	t->qpn = r->qpn;
-	t->peer = r->node;
-	t->ctx = r->ctx;
 	t->rxc = w->rxc;
-	t->cell_log2 = b->cell_log2;
-	t->block_log2 = b->block_log2;
 	t->begins = p->begins;
 	t->index = r->index;
-	t->sender = r->src & NIC_CTX_SRC_QPN_MASK;
 	t->bytes = r->bytes;
-	t->walks = p->side[0].run.walks || p->side[1].run.walks;
-	for (side = 0; side < 2; side++) {
-		const struct smmu_run *run = &p->side[side].run;
-
-		t->va[side] = run->a.va;
-		t->bank[side] = run->bank;
-		t->pages[side] = run->pages;
-	}
+	t->walks = from->walks || to->walks;
+	t->from_va = from->a.va;
+	t->to_va = to->a.va;
+	t->from_bank = from->bank;
+	t->to_bank = to->bank;
+	t->blocks = w->blocks;
+	t->cells = w->cells;
+	t->bursts[0] = from->pages + pages_again(p, from->a.va);
+	t->bursts[1] = to->pages + pages_again(p, to->a.va);
+	t->pages[0] = from->pages;
+	t->pages[1] = to->pages;
+	t->page[0] = from->page;
+	t->page[1] = to->page;
 }
 
 uint64_t board_resident_tell(void *board, bool ends)
 {
 	struct board *b = board;
 	struct resident *r = &b->resident;
-	struct trace_write *t = &r->told;
+	struct trace_write *t = r->told;
 
 	assert(r->untold || !ends);
 	if (r->untold) {
 		r->untold = false;
 		t->ends = ends;
 		r->event = cause_emit_write(&b->causes, t);
-		engine_resident_caused(b->engine, t->ctx, r->event);
+		engine_resident_caused(b->engine, t->same.ctx, r->event);
 	}
 	return ends ? t->last : r->event;
 }
@@ -226,20 +223,22 @@ static void piece_end(struct piece *p, const struct fw_landing *l)
 	fw_landing_done(to->fw, l, p->r, p->block, p->len, w.gen);
 	fabric_passed(from->port, p->r->node, w.cells, p->len, w.blocks);
 	from->resident.bytes += p->len;
-	piece_note(p, &w, &from->resident.told);
+	piece_note(p, &w, from->resident.told);
 	from->resident.untold = true;
 	p->begins = false;
 	p->block += w.blocks;
 	p->at += p->len;
 }
 
-static uint32_t resident_move(struct board *b, const struct resident_way *way,
+static uint32_t resident_move(struct board *b, struct resident_way *way,
 			      const struct fw_resident *r)
 {
 	struct piece p = { .side = b->resident.side, .r = r, .block = r->block,
 			   .begins = r->begins };
 	uint32_t left;
 
+	b->resident.told = &way->told;
+	p.side[0].place.len = p.side[1].place.len = 0;
 	p.side[1].board = way->peer;
 	p.side[1].run.a.utlb = &way->peer->utlb[1];
 	side_begin(&p.side[0], r->stream, r);
@@ -269,6 +268,17 @@ static struct board *way_peer(struct board *b, const struct resident_way *way,
 	return fabric_is_clear(b->port, r->node) ? way->peer : NULL;
 }
 
+/* What is told of all requests that are like r. */
+static void way_told(struct resident_way *way, const struct board *b,
+		     const struct fw_resident *r)
+{
+	way->told = (struct trace_write){
+		.same = { .board = b->cfg.id, .peer = r->node, .qpn = r->qpn,
+			  .sender = r->src & NIC_CTX_SRC_QPN_MASK, .ctx = r->ctx,
+			  .cell_log2 = b->cell_log2, .block_log2 = b->block_log2 },
+	};
+}
+
 /*
  * Both boards are held: where requests of r's queue pair lead. False: the long way. What is
  * not looked at anew changes with board_changed() alone.
@@ -281,6 +291,7 @@ static bool way_find(struct resident_way *way, struct board *b, struct board *pe
 	    way->landing.key == r->rkey)
 		return true;
 	way->changes[0] = 0;
+	way->rests = false;
 	if (b->stalled[0].silent || peer->stalled[1].silent ||
 	    !engine_resident_may(b->engine, peer->engine, r->ctx) ||
 	    !fw_landing_find(peer->fw, b->cfg.id, r, &way->landing))
@@ -290,6 +301,7 @@ static bool way_find(struct resident_way *way, struct board *b, struct board *pe
 	way->peer = peer;
 	way->src = r->src;
 	way->ctx = r->ctx;
+	way_told(way, b, r);
 	return true;
 }
 

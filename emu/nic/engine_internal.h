@@ -259,8 +259,24 @@ void c_burst_resume(struct engine *engine, unsigned int channel,
 
 /* engine_tx.c */
 void tx_init(struct c_engine *e);
-/* The next generation of a context, for a block to node. */
-void tx_generation(struct c_engine *e, unsigned int i, uint8_t node);
+/*
+ * The generation of a context after so many blocks to node.
+ *
+ * A peer compares a generation with the last that it saw itself, by serial number
+ * arithmetic; the blocks between that others got must not make it look old. So it is the
+ * next after what this peer got that has the next low byte (the serial number that
+ * firmware and driver go by).
+ */
+static inline void tx_generations(struct c_engine *e, unsigned int i, uint8_t node,
+				  uint32_t blocks)
+{
+	struct tx_ctx *t = &e->tx[i];
+	uint16_t *sent = &e->sent_gen[node][i];
+
+	/* The first may skip some, those behind it do not. */
+	t->gen = (uint16_t)(*sent + blocks + ((t->gen - *sent) & 0xFF));
+	*sent = t->gen;
+}
 int tx_control(struct c_engine *e, unsigned int i, uint32_t value);
 int tx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);

@@ -41,13 +41,12 @@ void engine_resident_went(struct engine *from, struct engine *to,
 	struct c_engine *a = c_engine(from), *b = c_engine(to);
 	struct tx_ctx *t = &a->tx[w->ctx];
 	struct peer *p = &b->peer[a->cfg.node][w->ctx];
-	uint32_t blocks = (w->bytes + a->block_bytes - 1) >> a->cfg.block_log2, i;
+	uint32_t blocks = (w->bytes + a->block_bytes - 1) >> a->cfg.block_log2;
 
 	w->blocks = blocks;
 	w->rxc = (uint8_t)lowest_bit(b->rx_free);
 	w->cells = (w->bytes + a->cfg.cell_bytes - 1) >> a->cell_log2;
-	for (i = 0; i < blocks; i++)
-		tx_generation(a, w->ctx, b->cfg.node);
+	tx_generations(a, w->ctx, b->cfg.node, blocks);
 	w->gen = t->gen;
 	t->attempt = t->status = 0;
 	p->valid = p->done = p->over = true;

@@ -240,21 +240,6 @@ stale:
 	rx_stale(e, f, a->ctx, a->gen, a->attempt);
 }
 
-/*
- * A peer compares a generation with the last that it saw itself, by serial number
- * arithmetic; the blocks between that others got must not make it look old. So it is the
- * next after what this peer got that has the next low byte (the serial number that
- * firmware and driver go by).
- */
-void tx_generation(struct c_engine *e, unsigned int i, uint8_t node)
-{
-	struct tx_ctx *t = &e->tx[i];
-	uint16_t *sent = &e->sent_gen[node][i];
-
-	t->gen = (uint16_t)(*sent + 1 + ((t->gen - *sent) & 0xFF));
-	*sent = t->gen;
-}
-
 /* The firmware's GO: parameters that make no sense are refused here. */
 static int tx_go(struct c_engine *e, unsigned int i, unsigned int op)
 {
@@ -276,7 +261,7 @@ static int tx_go(struct c_engine *e, unsigned int i, unsigned int op)
 	if (opcode != WOP_READ_RESP && t->rva + (t->len - 1) < t->rva)
 		return -EINVAL;
 	t->opcode = opcode;
-	tx_generation(e, i, t->node);
+	tx_generations(e, i, t->node, 1);
 	t->attempt = 0;
 	t->status = 0;
 	t->asked = false;

@@ -15,7 +15,8 @@
  * (the driver's commands), fw_qp.c (queue pairs and their send queues),
  * fw_requester.c (blocks of work requests), fw_responder.c (what comes in, READ
  * jobs), fw_order.c (in which order), fw_context.c (the engine's contexts),
- * fw_resident.c (blocks that need no engine), fw_cq.c, fw_mr.c, fw_event.c (events for the
+ * fw_resident.c (blocks that need no engine), fw_again.c (requests that are like the last),
+ * fw_cq.c, fw_mr.c, fw_event.c (events for the
  * driver), fw_sched.c (fairness), fw_timer.c, fw_check.c. Of queue pairs whose requests a
  * packet unit carries: fw_modify.c (states), fw_work.c (work requests), fw_recv.c (receive queues),
  * fw_count.c (event counters), fw_unit.c (what the unit asks).
@@ -103,6 +104,11 @@ struct fw_env {
 	int (*mem_write)(void *ctx, uint64_t pa, const void *buf,
 			 uint32_t len);
 	int (*mem_publish)(void *ctx, uint64_t pa, uint32_t value);
+	/*
+	 * Where all of that memory is, to be used until anything else is called for this
+	 * firmware than struct fw_again is good for. NULL: nowhere. The call may be NULL too.
+	 */
+	void *(*mem)(void *ctx, uint64_t pa, uint64_t len);
 	/*
 	 * The resident step: bytes from the front of r, in whole blocks or to its end, that
 	 * are at the peer now, both sides as if engine and firmware had brought them there;
@@ -234,7 +240,7 @@ bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx);
 /*
  * The responder's half of a resident step: what the firmware knows of requests from one
  * queue pair to one region. It holds as long as nothing is called for this firmware but what
- * follows here.
+ * follows here, and the doorbell CQ_CONS.
  */
 struct fw_landing {
 	struct fw_qp *qp;
@@ -254,6 +260,42 @@ bool fw_landing_may(const struct fw *fw, const struct fw_landing *l,
 /* So many bytes have landed, in blocks from that one on; gen: of the last, in the engine. */
 void fw_landing_done(struct fw *fw, const struct fw_landing *l, const struct fw_resident *r,
 		     uint32_t block, uint32_t bytes, uint16_t gen);
+
+/*
+ * The requester's half, for requests that are like the last one of their queue pair: all of it
+ * went by the resident step at its doorbell, and left nothing to do. What is known of the queue
+ * pair then holds as long as nothing is called for this firmware but what follows here, the
+ * doorbell CQ_CONS, and doorbells of send queues that leave nothing to do either.
+ */
+struct fl_wqe;
+struct fl_cqe;
+struct fw_again {
+	struct fw_qp *qp;
+	struct fw_cq *cq;
+	const struct fw_mr *mr;		/* the region of the last request */
+	const struct fl_wqe *sq;	/* their memory */
+	struct fl_cqe *cqe;
+	uint32_t lkey;			/* of mr */
+	uint32_t qpn;
+	uint32_t cq_mask;		/* sizes - 1 */
+	uint16_t sq_mask;
+	uint16_t stream;
+};
+
+/* False: its next request may be another matter. place: of the queue pair. */
+bool fw_again_find(struct fw *fw, uint32_t place, struct fw_again *a);
+/*
+ * Copy the next of the requests up to tail. May it go to l, as both firmwares see it? False:
+ * it has not been copied, and fw_reg_write() says what becomes of it.
+ */
+bool fw_again_next(const struct fw_again *a, const struct fw_landing *l, uint16_t tail,
+		   struct fl_wqe *w);
+/* So many blocks of w have landed at l, whose firmware that is; gen: as above. */
+void fw_again_landed(struct fw *fw, const struct fw_landing *l, bool relaxed, uint32_t blocks,
+		     uint16_t gen);
+/* w has ended, with this record. True: no other is posted. */
+bool fw_again_done(struct fw *fw, const struct fw_again *a, const struct fl_wqe *w,
+		   uint32_t blocks, uint64_t event, uint16_t tail);
 
 /* Nothing is in flight and no queue has work that could be started. */
 bool fw_idle(const struct fw *fw);

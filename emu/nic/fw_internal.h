@@ -86,6 +86,8 @@ enum fw_mr_answer fw_mr_check(const struct fw *fw, const struct fw_range *r,
 /* The same without the range: r->va and r->bytes are not looked at. */
 enum fw_mr_answer fw_mr_check_rights(const struct fw *fw,
 				     const struct fw_range *r, uint16_t *mr);
+/* Of the region with this number. */
+uint32_t fw_mr_key(const struct fw *fw, uint16_t mr);
 /* What a completion calls that: of one's own region, and of one that a peer named. */
 uint8_t fw_mr_local_status(enum fw_mr_answer answer);
 uint8_t fw_mr_seen_status(enum fw_mr_answer answer);
@@ -158,6 +160,8 @@ static inline bool fw_qp_may_fetch(const struct fw_qp *q)
 }
 /* It is due: copy one request or write completions, of one queue pair. */
 void fw_qp_step(struct fw *fw);
+/* Nothing is asked of it, and so it says in all the sets. */
+bool fw_qp_rests(const struct fw *fw, const struct fw_qp *q, uint16_t n);
 /* Put a queue pair where it belongs in the sets. After every change. */
 void fw_qp_update(struct fw *fw, uint16_t n);
 /*

@@ -18,6 +18,11 @@ static uint32_t key_number(uint32_t key)
 	return key & ((1u << NUMBER_BITS) - 1);
 }
 
+uint32_t fw_mr_key(const struct fw *fw, uint16_t mr)
+{
+	return fw->mr[mr].tag << NUMBER_BITS | mr;
+}
+
 static struct fw_mr *mr_find(struct fw *fw, uint32_t key, uint32_t slot)
 {
 	struct fw_mr *m;
@@ -131,7 +136,7 @@ uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
 	m->pd = (uint16_t)c->c;
 	m->active = 0;
 	pd->users++;
-	*key = m->tag << NUMBER_BITS | n;
+	*key = fw_mr_key(fw, (uint16_t)n);
 	return FL_ST_OK;
 }
 

@@ -123,8 +123,7 @@ static void qp_look_drained(struct fw *fw, uint16_t n)
 	q->drained = drained;
 }
 
-/* Nothing is asked of it, and so it says in all the sets. */
-static bool qp_rests(const struct fw *fw, const struct fw_qp *q, uint16_t n)
+bool fw_qp_rests(const struct fw *fw, const struct fw_qp *q, uint16_t n)
 {
 	uint32_t w = n / 32, in = fw->attention.word[w] | fw->active.word[w] |
 				  fw->send.word[w] | fw->slot[q->slot].held.word[w];
@@ -169,7 +168,7 @@ static void qp_sets(struct fw *fw, uint16_t n)
 
 void fw_qp_update(struct fw *fw, uint16_t n)
 {
-	if (!qp_rests(fw, &fw->qp[n], n))
+	if (!fw_qp_rests(fw, &fw->qp[n], n))
 		qp_sets(fw, n);
 }
 

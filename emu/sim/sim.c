@@ -214,14 +214,20 @@ void sim_leave(struct sim_domain *d)
 		threads_leave(d);
 }
 
-void sim_enter_step(struct sim_domain *d)
+void sim_step_begin(struct sim_domain *d)
 {
-	threads_enter_step(d);
+	threads_step_begin(d);
 }
 
-void sim_leave_step(struct sim_domain *d)
+void sim_step_end(struct sim_domain *d)
 {
-	threads_leave_step(d);
+	threads_step_end(d);
+}
+
+void sim_pass(struct sim_domain *d)
+{
+	if (!sim_is_lockstep(d->sim))
+		threads_pass(d);
 }
 
 bool sim_try_enter(struct sim_domain *d)

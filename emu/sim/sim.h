@@ -110,14 +110,18 @@ void sim_alarm_tied(struct sim_actor *a, uint64_t when_ns, uint64_t tie);
 void sim_enter(struct sim_domain *d);
 void sim_leave(struct sim_domain *d);
 /*
- * The same, of software that carries out there what hardware would: between the two it is
- * as in a step (grace periods, one time). Threads mode, inline.
+ * Software that has entered carries out there what hardware would: from the first to the
+ * second, which leaves the domain as well, it is as in a step (grace periods, one time).
+ * Threads mode, inline.
  */
-void sim_enter_step(struct sim_domain *d);
-void sim_leave_step(struct sim_domain *d);
+void sim_step_begin(struct sim_domain *d);
+void sim_step_end(struct sim_domain *d);
+/* Threads mode: whoever is in the domain now has left it when this returns. */
+void sim_pass(struct sim_domain *d);
 /*
- * Threads mode, as in a step: enter the domain of another board too, if it is free.
- * Leaving it runs nothing of it yet.
+ * Threads mode, in a step, or where no other domain is entered any more when this one is
+ * left: enter the domain of another board too, if it is free. Leaving it in a step runs
+ * nothing of it yet.
  */
 bool sim_try_enter(struct sim_domain *d);
 void sim_try_leave(struct sim_domain *d);

@@ -112,6 +112,7 @@ struct sim_thread {
 
 #define ACTORS_MAX	31
 #define WANTED_ALARM	(1u << ACTORS_MAX)	/* an alarm is due */
+#define DOMAIN_TAKEN	1u			/* of its lock */
 
 struct sim_domain {
 	struct sim *sim;
@@ -122,7 +123,7 @@ struct sim_domain {
 	struct sim_watch *watch;	/* lockstep; NULL: nobody looks */
 	struct sim_partition partition;
 	/* threads mode */
-	atomic_int lock;		/* 0 free, 1 taken */
+	atomic_uint lock;		/* rises by one when it is taken, and when it is left */
 	uint32_t ready;			/* lock held: actors that want to run */
 	uint64_t now_ns;		/* lock held: time of the last step */
 	atomic_uint wanted;		/* the same, said without the lock */
@@ -233,8 +234,9 @@ void threads_batch_begin(struct sim *sim);
 void threads_batch_end(void);
 void threads_enter(struct sim_domain *d);
 void threads_leave(struct sim_domain *d);
-void threads_enter_step(struct sim_domain *d);
-void threads_leave_step(struct sim_domain *d);
+void threads_step_begin(struct sim_domain *d);
+void threads_step_end(struct sim_domain *d);
+void threads_pass(struct sim_domain *d);
 bool threads_try_enter(struct sim_domain *d);
 void threads_try_leave(struct sim_domain *d);
 void threads_pump(struct sim_domain *d);

@@ -24,12 +24,12 @@ uint64_t threads_now(const struct sim *sim)
 
 /* ---- the device lock ---- */
 
-static bool domain_trylock(struct sim_domain *d)
+static inline bool domain_trylock(struct sim_domain *d)
 {
-	int free_ = 0;
+	unsigned int lock = atomic_load_explicit(&d->lock, memory_order_relaxed);
 
-	return atomic_load_explicit(&d->lock, memory_order_relaxed) == 0 &&
-	       atomic_compare_exchange_strong(&d->lock, &free_, 1);
+	return !(lock & DOMAIN_TAKEN) &&
+	       atomic_compare_exchange_strong(&d->lock, &lock, lock + DOMAIN_TAKEN);
 }
 
 static void domain_lock(struct sim_domain *d)
@@ -41,10 +41,24 @@ static void domain_lock(struct sim_domain *d)
 			os_yield();
 }
 
-static void domain_unlock(struct sim_domain *d)
+static inline void domain_unlock(struct sim_domain *d)
 {
 	/* seq_cst: the look at `wanted` that follows must not pass it. */
-	atomic_store(&d->lock, 0);
+	atomic_store(&d->lock, DOMAIN_TAKEN +
+		     atomic_load_explicit(&d->lock, memory_order_relaxed));
+}
+
+/*
+ * Whoever takes the lock after this has read it (and written what it was) sees all that
+ * happened before. Whoever has it leaves it with another number.
+ */
+void threads_pass(struct sim_domain *d)
+{
+	unsigned int lock = atomic_fetch_add(&d->lock, 0), spins = 0;
+
+	while (lock & DOMAIN_TAKEN && atomic_load(&d->lock) == lock)
+		if (++spins > SPINS_BEFORE_YIELD)
+			os_yield();
 }
 
 /*
@@ -235,7 +249,7 @@ static void leave_rest(struct sim_domain *d)
 	atomic_fetch_sub(&d->sim->leaving, 1);
 }
 
-void threads_run_wanted(struct sim_domain *d)
+static __attribute__((noinline)) void run_wanted(struct sim_domain *d)
 {
 	bool more = true;
 
@@ -245,6 +259,12 @@ void threads_run_wanted(struct sim_domain *d)
 	}
 	if (!more)
 		leave_rest(d);
+}
+
+void threads_run_wanted(struct sim_domain *d)
+{
+	if (atomic_load(&d->wanted))
+		run_wanted(d);
 }
 
 static void run_later(void)
@@ -280,11 +300,12 @@ void threads_enter(struct sim_domain *d)
 	domain_lock(d);
 }
 
-void threads_leave(struct sim_domain *d)
+/* There is something to run. */
+static __attribute__((noinline)) void leave_ready(struct sim_domain *d)
 {
 	bool in_line = threads_inline(d->sim), more = true;
 
-	if (in_line && (d->ready || atomic_load(&d->wanted))) {
+	if (in_line) {
 		more = domain_drain(d);
 	} else if (d->ready) {
 		atomic_fetch_or(&d->wanted, d->ready);
@@ -297,17 +318,33 @@ void threads_leave(struct sim_domain *d)
 		threads_run_wanted(d);
 }
 
-void threads_enter_step(struct sim_domain *d)
+static inline void domain_leave(struct sim_domain *d)
 {
-	domain_lock(d);
+	if (d->ready || atomic_load(&d->wanted)) {
+		leave_ready(d);
+		return;
+	}
+	domain_unlock(d);
+	if (atomic_load(&d->wanted) && threads_inline(d->sim))
+		run_wanted(d);
+}
+
+void threads_leave(struct sim_domain *d)
+{
+	domain_leave(d);
+}
+
+void threads_step_begin(struct sim_domain *d)
+{
 	batch_begin(d->sim);
 	domain_time(d);
 }
 
-void threads_leave_step(struct sim_domain *d)
+void threads_step_end(struct sim_domain *d)
 {
-	threads_leave(d);
-	threads_batch_end();
+	domain_leave(d);
+	run_later();
+	batch_end();
 }
 
 bool threads_try_enter(struct sim_domain *d)
@@ -338,8 +375,8 @@ static void threads_help(struct sim *sim)
 					 memory_order_acquire);
 		for (; d; d = d->served_next) {
 			threads_run_wanted(d);
-			taken |= atomic_load_explicit(&d->lock,
-						      memory_order_relaxed);
+			taken |= atomic_load_explicit(&d->lock, memory_order_relaxed) &
+				 DOMAIN_TAKEN;
 		}
 	}
 	if (taken)

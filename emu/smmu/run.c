@@ -14,17 +14,18 @@ static uint64_t run_va(const struct smmu_run *r, uint32_t i)
 /* The pages at the front that the port's own cache has; without the lock. */
 static void look_noted(struct smmu_run *r)
 {
-	const uint32_t who = smmu_utlb_who(&r->a);
+	const uint32_t who = smmu_access_who(&r->a);
 	uint64_t va = r->a.va;
 	uint32_t i;
 
 	for (i = 0; i < r->pages; i++) {
-		const struct smmu_utlb_page *m = smmu_utlb_slot(&r->a, va);
+		const struct smmu_utlb_page *m = smmu_utlb_slot(r->a.utlb, va);
 
 		if (!smmu_utlb_knows(m, who, va, r->changes))
 			break;
 		r->page[i].pa = m->pa | (va & 0xfff);
 		r->page[i].walk = NULL;
+		r->page[i].more = 0;
 		r->tag[i] = m->tag;
 		r->bank = m->bank;
 		va = (va | 0xfff) + 1;
@@ -102,6 +103,7 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 		uint64_t va = run_va(r, i);
 
 		r->page[i].walk = NULL;
+		r->page[i].more = 0;
 		e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
 		if (e) {
 			found = look_hit(r, i, e, need);
@@ -177,7 +179,7 @@ static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i, struct tak
 
 	if (r->how[i] == SMMU_RUN_HIT ||
 	    (t->blocks && smmu_tlb_lookup(&s->tlb, va, b->vmid, b->asid))) {
-		smmu_count(&s->hits, 1);
+		smmu_count(&s->front.hits, 1);
 		smmu_utlb_fill(s, &a);
 		return;
 	}
@@ -215,7 +217,7 @@ bool smmu_run_take(struct smmu *s, struct smmu_run *r, uint32_t again)
 	r->walks = 0;
 	if (r->noted < r->pages && !take_rest(s, r))
 		return false;
-	smmu_count(&s->accesses, r->pages + again);
-	smmu_count(&s->hits, r->noted + again);
+	smmu_count(&s->front.accesses, r->pages + again);
+	smmu_count(&s->front.hits, r->noted + again);
 	return true;
 }

@@ -18,6 +18,7 @@
 #ifndef FL_SMMU_H
 #define FL_SMMU_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -126,8 +127,48 @@ struct smmu_utlb {
 		uint64_t tag;
 		uint32_t who;		/* stream, write, privileged */
 		uint8_t bank;
+		/* The port's own: what there is at pa; NULL when the page has just been noted. */
+		uint8_t *mem, *used;
+		const uint64_t *frame_tag;
 	} page[SMMU_UTLB_PAGES];
 };
+
+/* What such a hit depends on, and what it leaves behind, in the SMMU. */
+struct smmu_front {
+	_Atomic uint64_t changes;	/* lock held: what was noted before is void */
+	_Atomic uint64_t accesses, hits; /* written by who translates */
+};
+struct smmu_front *smmu_front(struct smmu *s);
+
+/* Acquire: who sees the number sees what was changed. */
+static inline uint64_t smmu_front_changes(const struct smmu_front *f)
+{
+	return atomic_load_explicit(&f->changes, memory_order_acquire);
+}
+
+/* One writer at a time: an addition that other CPUs wait for is not needed. */
+static inline void smmu_count(_Atomic uint64_t *n, uint32_t more)
+{
+	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + more,
+			      memory_order_relaxed);
+}
+
+static inline struct smmu_utlb_page *smmu_utlb_slot(struct smmu_utlb *u, uint64_t va)
+{
+	return &u->page[(va >> 12) % SMMU_UTLB_PAGES];
+}
+
+static inline uint32_t smmu_utlb_who(uint16_t stream, bool write, bool privileged)
+{
+	return stream | (uint32_t)write << 16 | (uint32_t)privileged << 17;
+}
+
+/* For an access at va by who. */
+static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m, uint32_t who, uint64_t va,
+				   uint64_t changes)
+{
+	return m->changes == changes && m->page == va >> 12 && m->who == who;
+}
 
 struct smmu_access {
 	/* in */

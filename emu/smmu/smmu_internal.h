@@ -11,8 +11,6 @@
 #ifndef FL_SMMU_INTERNAL_H
 #define FL_SMMU_INTERNAL_H
 
-#include <stdatomic.h>
-
 #include "os/os.h"
 #include "smmu.h"
 #include "trace/event.h"
@@ -134,10 +132,7 @@ struct smmu {
 	struct smmu_env env;
 	struct smmu_config cfg;
 	struct smmu_stats stats;	/* but accesses and hits */
-	/* Written by who translates; a hit that was noted has no lock. */
-	_Atomic uint64_t accesses, hits;
-	/* Lock held: what a struct smmu_utlb noted before is void. */
-	_Atomic uint64_t changes;
+	struct smmu_front front;
 	struct smmu_bank bank[SMMU_BANKS];
 	struct smmu_route route[SMMU_ROUTES];
 	struct smmu_tlb tlb;
@@ -241,45 +236,22 @@ static inline void smmu_leave(struct smmu *s)
  */
 void smmu_leave_changed(struct smmu *s);
 
-/*
- * Lock held. Release: who sees the number sees what was changed; the acquire is in
- * smmu_changes().
- */
+/* Lock held. Release: pairs with smmu_front_changes(). */
 static inline void smmu_changed(struct smmu *s)
 {
-	uint64_t n = atomic_load_explicit(&s->changes, memory_order_relaxed);
+	uint64_t n = atomic_load_explicit(&s->front.changes, memory_order_relaxed);
 
-	atomic_store_explicit(&s->changes, n + 1, memory_order_release);
+	atomic_store_explicit(&s->front.changes, n + 1, memory_order_release);
 }
 
 static inline uint64_t smmu_changes(const struct smmu *s)
 {
-	return atomic_load_explicit(&s->changes, memory_order_acquire);
+	return smmu_front_changes(&s->front);
 }
 
-/* One writer at a time: an addition that other CPUs wait for is not needed. */
-static inline void smmu_count(_Atomic uint64_t *n, uint32_t more)
+static inline uint32_t smmu_access_who(const struct smmu_access *a)
 {
-	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) +
-			      more, memory_order_relaxed);
-}
-
-static inline struct smmu_utlb_page *smmu_utlb_slot(const struct smmu_access *a,
-						    uint64_t va)
-{
-	return &a->utlb->page[(va >> 12) % SMMU_UTLB_PAGES];
-}
-
-static inline uint32_t smmu_utlb_who(const struct smmu_access *a)
-{
-	return a->stream | (uint32_t)a->write << 16 | (uint32_t)a->privileged << 17;
-}
-
-/* For an access at va by who. */
-static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m, uint32_t who,
-				   uint64_t va, uint64_t changes)
-{
-	return m->changes == changes && m->page == va >> 12 && m->who == who;
+	return smmu_utlb_who(a->stream, a->write, a->privileged);
 }
 
 /* Lock held. a has been translated, and hit. */

@@ -128,7 +128,7 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 
 static void translate_hit(struct smmu *s, struct smmu_access *a)
 {
-	smmu_count(&s->hits, 1);
+	smmu_count(&s->front.hits, 1);
 	a->event = smmu_emit(s, EV_SMMU_HIT, a, a->cause, a->bank, a->va,
 			     a->pa, 0);
 }
@@ -203,27 +203,27 @@ static enum smmu_verdict translate_access(struct smmu *s, struct smmu_access *a)
 /* A hit as translate_by_bank() would find it; nothing but the TLB's own entry matters. */
 static bool utlb_hit(struct smmu *s, struct smmu_access *a)
 {
-	const struct smmu_utlb_page *m = smmu_utlb_slot(a, a->va);
+	const struct smmu_utlb_page *m = smmu_utlb_slot(a->utlb, a->va);
 
-	if (!smmu_utlb_knows(m, smmu_utlb_who(a), a->va, smmu_changes(s)))
+	if (!smmu_utlb_knows(m, smmu_access_who(a), a->va, smmu_changes(s)))
 		return false;
 	a->pa = m->pa | (a->va & 0xfff);
 	a->tag = m->tag;
 	a->ready_ns = a->now_ns + s->cfg.timing.tlb_hit_ns;
 	a->bank = m->bank;
 	a->tlb_hit = true;
-	smmu_count(&s->accesses, 1);
+	smmu_count(&s->front.accesses, 1);
 	translate_hit(s, a);
 	return true;
 }
 
 void smmu_utlb_fill(struct smmu *s, const struct smmu_access *a)
 {
-	*smmu_utlb_slot(a, a->va) = (struct smmu_utlb_page){
-		.changes = atomic_load_explicit(&s->changes,
+	*smmu_utlb_slot(a->utlb, a->va) = (struct smmu_utlb_page){
+		.changes = atomic_load_explicit(&s->front.changes,
 						memory_order_relaxed),
 		.page = a->va >> 12, .pa = a->pa & ~UINT64_C(0xfff),
-		.tag = a->tag, .who = smmu_utlb_who(a), .bank = a->bank,
+		.tag = a->tag, .who = smmu_access_who(a), .bank = a->bank,
 	};
 }
 
@@ -240,7 +240,7 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 	a->bank = SMMU_NO_BANK;
 	a->tlb_hit = false;
 	smmu_enter(s);
-	smmu_count(&s->accesses, 1);
+	smmu_count(&s->front.accesses, 1);
 	v = translate_access(s, a);
 	if (v != SMMU_OK || !a->tlb_hit)
 		smmu_changed(s);
@@ -266,8 +266,8 @@ static void translate_reset(struct smmu *s)
 	memset(s->walk_free_ns, 0, sizeof(s->walk_free_ns));
 	memset(s->sync_active, 0, sizeof(s->sync_active));
 	memset(&s->stats, 0, sizeof(s->stats));
-	atomic_store_explicit(&s->accesses, 0, memory_order_relaxed);
-	atomic_store_explicit(&s->hits, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->front.accesses, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->front.hits, 0, memory_order_relaxed);
 	smmu_irq_update(s);
 }
 
@@ -283,7 +283,7 @@ struct smmu *smmu_create(const struct smmu_config *cfg,
 	s->cfg = *cfg;
 	s->env = *env;
 	atomic_flag_clear(&s->lock);
-	atomic_init(&s->changes, 1);	/* 0: an empty place */
+	atomic_init(&s->front.changes, 1);	/* 0: an empty place */
 	if (!smmu_tlb_create(&s->tlb, cfg->tlb_entries ? cfg->tlb_entries :
 							 512) ||
 	    !smmu_walk_cache_create(&s->walk_cache, cfg->walk_cache_entries)) {
@@ -319,10 +319,15 @@ void smmu_stats(const struct smmu *s, struct smmu_stats *st)
 
 	smmu_enter(mine);
 	*st = mine->stats;
-	st->accesses = atomic_load_explicit(&mine->accesses,
+	st->accesses = atomic_load_explicit(&mine->front.accesses,
 					    memory_order_relaxed);
-	st->hits = atomic_load_explicit(&mine->hits, memory_order_relaxed);
+	st->hits = atomic_load_explicit(&mine->front.hits, memory_order_relaxed);
 	smmu_leave(mine);
+}
+
+struct smmu_front *smmu_front(struct smmu *s)
+{
+	return &s->front;
 }
 
 bool smmu_busy(struct smmu *s)

@@ -23,14 +23,14 @@ uint64_t cause_emit_write(struct causes *c, struct trace_write *w)
 	uint64_t event;
 
 	if (w->begins)
-		w->at.cause = c->doorbell[w->sender % CAUSE_QPS];
+		w->cause = c->doorbell[w->same.sender % CAUSE_QPS];
 	event = trace_emit_write(c->trace, w);
 	if (!w->begins && !w->ends)
 		return event;
 	c->firmware = w->ends ? w->last : w->first;
 	c->engine.write = c->firmware;
 	if (w->ends)
-		atomic_store_explicit(&c->completion[w->at.xfer % CAUSE_XFERS],
+		atomic_store_explicit(&c->completion[w->xfer % CAUSE_XFERS],
 				      w->last, memory_order_relaxed);
 	return event;
 }

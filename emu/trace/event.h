@@ -64,26 +64,54 @@ struct trace_page {
 	uint64_t pa;			/* of its first byte that is moved */
 	const struct trace_walk *walk;	/* NULL: it was a hit */
 	uint64_t desc;			/* the last that was read; of walk, by the first page */
+	uint32_t more;			/* hits behind it in memory, which are not listed */
 };
 
-struct trace_write {
-	struct trace_at at;	/* of the sender and the first block; attempt 0 */
+/* What is said of them, as a ring keeps it: as long as a record. side: as above. */
+struct trace_moved {
+	uint64_t seq;		/* of its first record */
+	uint64_t cause;
 	uint64_t va[2];
+	uint16_t event;
+	uint8_t board, peer;	/* the sender's, and the node of the receiver */
+	uint32_t xfer;
+	uint32_t block;		/* the first */
 	uint32_t len;		/* at most 64 KB */
+	uint64_t wall_ns;
 	uint32_t qpn;		/* the receiver's queue pair */
-	uint8_t peer, ctx, rxc, bank[2];
+	uint32_t sender;	/* the sender's */
+	uint32_t bytes;		/* of the whole request */
+	uint16_t index;		/* its */
+	uint8_t ctx, rxc, bank[2];
 	uint8_t cell_log2, block_log2;
-	bool walks;		/* not all pages were hits */
-	uint32_t pages[2];
-	const struct trace_page *page[2];
 	/*
-	 * The request. begins: the entry stands for its FW_WQE as well, which at.cause has
-	 * led to; ends: for its FW_COMPLETE, with status 0.
+	 * begins: the entry stands for the request's FW_WQE as well, which cause has led to;
+	 * ends: for its FW_COMPLETE, with status 0.
 	 */
 	bool begins, ends;
+	uint16_t words;
+} __attribute__((may_alias));
+
+/*
+ * The recorder copies `same` as a whole, and then what follows one by one. A load that takes
+ * several stores of a moment ago at once has to wait for them; so what is written for each
+ * request stands outside, and in another order than there.
+ */
+struct trace_write {
+	struct trace_moved same; /* board, peer, qpn, sender, ctx, cell_log2, block_log2 */
+	uint64_t from_va;	/* va[0] */
+	uint32_t xfer, len;
+	uint64_t to_va;		/* va[1] */
+	uint32_t block, bytes;
+	uint64_t cause;
+	uint8_t from_bank, rxc;
 	uint16_t index;
-	uint32_t sender;	/* its queue pair */
-	uint32_t bytes;		/* of the whole request */
+	uint8_t to_bank;
+	bool ends, begins;
+	bool walks;		/* not all pages were hits (else .walk and .desc mean nothing) */
+	uint32_t blocks, cells, bursts[2];	/* that it stands for, len being cut into them */
+	uint32_t pages[2];	/* that are listed */
+	const struct trace_page *page[2];
 	/* out: numbers of the first and the last record that the entry stands for, or 0 */
 	uint64_t first, last;
 };

@@ -54,7 +54,7 @@ static bool place_unpack(struct trace_merge *m, uint32_t i)
 {
 	uint64_t word[PACKED_ROOM];
 	struct packed_place place;
-	struct packed_head h;
+	struct trace_moved h;
 	uint32_t n;
 
 	memcpy(&h, record_at(m, i), sizeof(h));

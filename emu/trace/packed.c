@@ -3,11 +3,9 @@
  * The records of blocks that went by the resident step, as the long way leaves them (book,
  * "The life of a WRITE"), where each side has done its part at once.
  */
-#include "trace/packed.h"
+#include "trace/packed_put.h"
 
 #include <assert.h>
-#include <stdatomic.h>
-#include <stddef.h>
 
 #include "faultline/entries.h"
 #include "faultline/fsm.h"
@@ -18,28 +16,13 @@
 /* Words of a page: its address, and whether it was walked to, as the page before, or a hit. */
 #define WALKED		(1ull << 63)
 #define WALKED_SAME	(1ull << 62)	/* but for the last descriptor, which follows */
+#define WORD_PA		((1ull << PACKED_MORE_SHIFT) - 1)
 /* Beside the address of a walk's first table: level, how many were read, WALK_CACHED. */
 #define WALK_LEVELS_SHIFT 2
 #define WALK_CACHED	(1u << 5)
 #define WALK_BITS	63u
 #define HEADER_BYTES	(WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES)
 #define ACK_BYTES	(WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES)
-/* Of a block, beside its cells and bursts: see put_block(). */
-#define BLOCK_RECORDS	12
-
-static void sum_blocks(const uint64_t va[2], uint32_t len, uint8_t cell_log2,
-		       uint8_t block_log2, struct packed_sum *sum)
-{
-	unsigned int side;
-
-	sum->blocks = (len + (1u << block_log2) - 1) >> block_log2;
-	sum->cells = (len + (1u << cell_log2) - 1) >> cell_log2;
-	sum->walks = sum->levels = sum->cached = 0;
-	for (side = 0; side < 2; side++)
-		/* A block that ends within a page leaves two bursts there. */
-		sum->bursts[side] = (uint32_t)((va[side] % PAGE + len + PAGE - 1) / PAGE) +
-				    (va[side] % PAGE ? sum->blocks - 1 : 0);
-}
 
 /* The i-th page of a side: was the walk to it that of the page before? */
 static bool page_is_same(const struct trace_page *p, uint32_t i)
@@ -47,7 +30,7 @@ static bool page_is_same(const struct trace_page *p, uint32_t i)
 	return i && p->walk && p[-1].walk == p->walk;
 }
 
-static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
+void packed_sum_walks(const struct trace_write *w, struct packed_sum *sum)
 {
 	const struct trace_walk *walk;
 	unsigned int side;
@@ -66,56 +49,18 @@ static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
 		}
 }
 
-void packed_sum(const struct trace_write *w, struct packed_sum *sum)
-{
-	sum_blocks(w->va, w->len, w->cell_log2, w->block_log2, sum);
-	sum->words = w->pages[0] + w->pages[1];
-	if (w->walks)
-		sum_walks(w, sum);
-	sum->hits = sum->bursts[0] + sum->bursts[1] - sum->walks;
-	sum->requests = w->begins;
-	sum->completions = w->ends;
-}
-
-uint32_t packed_records(const struct packed_sum *sum)
-{
-	return sum->requests + sum->completions + sum->blocks * BLOCK_RECORDS +
-	       2 * sum->cells + sum->bursts[0] + sum->bursts[1] + sum->hits +
-	       sum->walks + sum->levels + sum->cached;
-}
-
 /* ---- into places of a ring ---- */
 
-struct words {
-	struct trace_record *ring;
-	uint64_t at;		/* place */
-	uint32_t mask, left;	/* words that the place has room for */
-	uint64_t *next;
-};
-
-static inline void word_put(struct words *w, uint64_t value)
-{
-	if (!w->left) {
-		struct packed_place *p = (void *)&w->ring[++w->at & w->mask];
-
-		p->none = 0;
-		w->next = p->word;
-		w->left = PACKED_PLACE_WORDS;
-	}
-	w->left--;
-	*w->next++ = value;
-}
-
 /* The table and how it came to be the first; then the descriptors. */
-static void put_words_of_walk(struct words *w, const struct trace_walk *walk)
+static void put_words_of_walk(struct packed_words *w, const struct trace_walk *walk)
 {
 	uint32_t i;
 
 	assert(walk->levels <= 4 && !(walk->table & WALK_BITS));
-	word_put(w, walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
-		    (walk->cached ? WALK_CACHED : 0u));
+	packed_word(w, walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
+		       (walk->cached ? WALK_CACHED : 0u));
 	for (i = 0; i < walk->levels; i++)
-		word_put(w, walk->desc[i]);
+		packed_word(w, walk->desc[i]);
 }
 
 static uint32_t words_of_page(const uint64_t *word)
@@ -125,7 +70,12 @@ static uint32_t words_of_page(const uint64_t *word)
 	return *word & WALKED_SAME ? 2 : 2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7);
 }
 
-static void put_words(const struct trace_write *w, struct words *to)
+static uint32_t pages_of_word(uint64_t word)
+{
+	return word & WALKED ? 1 : 1 + (uint32_t)PACKED_MORE(word);
+}
+
+void packed_put_walks(const struct trace_write *w, struct packed_words *to)
 {
 	const struct trace_page *p;
 	unsigned int side;
@@ -134,51 +84,15 @@ static void put_words(const struct trace_write *w, struct words *to)
 	for (side = 0; side < 2; side++)
 		for (i = 0, p = w->page[side]; i < w->pages[side]; i++, p++) {
 			if (!p->walk) {
-				word_put(to, p->pa);
+				packed_word(to, packed_hit(p));
 			} else if (page_is_same(p, i)) {
-				word_put(to, p->pa | WALKED | WALKED_SAME);
-				word_put(to, p->desc);
+				packed_word(to, p->pa | WALKED | WALKED_SAME);
+				packed_word(to, p->desc);
 			} else {
-				word_put(to, p->pa | WALKED);
+				packed_word(to, p->pa | WALKED);
 				put_words_of_walk(to, p->walk);
 			}
 		}
-}
-
-struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
-				struct trace_record *ring, uint32_t mask, uint64_t at)
-{
-	struct packed_head *h = (void *)&ring[at & mask];
-	struct words to = { .ring = ring, .at = at, .mask = mask };
-
-	static_assert(sizeof(*h) == sizeof(struct trace_record) &&
-		      sizeof(struct packed_place) == sizeof(*h) &&
-		      offsetof(struct packed_head, event) ==
-		      offsetof(struct trace_record, event), "a place");
-	h->cause = w->at.cause;
-	h->va[0] = w->va[0];
-	h->va[1] = w->va[1];
-	h->event = PACKED_EVENT;
-	h->board = w->at.board;
-	h->peer = w->peer;
-	h->xfer = w->at.xfer;
-	h->block = w->at.block;
-	h->len = w->len;
-	h->qpn = w->qpn;
-	h->sender = w->sender;
-	h->bytes = w->bytes;
-	h->index = w->index;
-	h->ctx = w->ctx;
-	h->rxc = w->rxc;
-	h->bank[0] = w->bank[0];
-	h->bank[1] = w->bank[1];
-	h->cell_log2 = w->cell_log2;
-	h->block_log2 = w->block_log2;
-	h->begins = w->begins;
-	h->ends = w->ends;
-	h->words = (uint16_t)words;
-	put_words(w, &to);
-	return h;
 }
 
 /* ---- back into records ---- */
@@ -186,13 +100,14 @@ struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
 struct side {
 	const uint64_t *word;	/* of the page that comes next */
 	uint64_t va, pa;	/* of the byte that comes next */
+	uint32_t more;		/* pages behind that of the last word, by PACKED_MORE() */
 	bool walked;		/* its page, and nothing was moved there yet */
 	const uint64_t *walk;	/* how */
 	uint64_t desc;		/* the last that it read */
 };
 
 struct unpack {
-	const struct packed_head *h;
+	const struct trace_moved *h;
 	uint64_t cause;		/* of a block */
 	struct trace_record *next;
 	uint64_t seq;		/* of the next record */
@@ -205,7 +120,7 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 		    uint64_t cause, uint64_t a0, uint64_t a1, uint64_t a2,
 		    uint64_t a3)
 {
-	const struct packed_head *h = u->h;
+	const struct trace_moved *h = u->h;
 	struct trace_record *r = u->next++;
 
 	*r = (struct trace_record){
@@ -216,10 +131,16 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 	return r->seq;
 }
 
+/* On to the next page: the next word says where it is, or it lies behind the last one. */
 static void side_page(struct side *s)
 {
-	s->pa = *s->word & ~(WALKED | WALKED_SAME);
+	if (s->more) {
+		s->more--;
+		return;
+	}
+	s->pa = *s->word & WORD_PA;
 	s->walked = *s->word & WALKED;
+	s->more = s->walked ? 0 : PACKED_MORE(*s->word);
 	if (s->walked && !(*s->word & WALKED_SAME))
 		s->walk = s->word + 1;
 	s->word += words_of_page(s->word);
@@ -278,7 +199,7 @@ static uint64_t put_wire(struct unpack *u, unsigned int side, bool sent,
 			 uint64_t cause, uint32_t opcode, uint32_t bytes,
 			 uint32_t offset)
 {
-	const struct packed_head *h = u->h;
+	const struct trace_moved *h = u->h;
 	unsigned int other = !side ? h->peer : h->board;
 
 	return record_put(u, side, sent ? EV_WIRE_SEND : EV_WIRE_RECV, cause, opcode,
@@ -333,7 +254,7 @@ static uint64_t put_tx_state(struct unpack *u, uint64_t cause, unsigned int from
 /* Returns the record of its end. */
 static uint64_t put_block(struct unpack *u, uint32_t len)
 {
-	const struct packed_head *h = u->h;
+	const struct trace_moved *h = u->h;
 	uint64_t va = u->side[1].va, seq, sent;
 
 	seq = record_put(u, 0, EV_FW_BLOCK, u->cause, h->ctx, u->side[0].va, len,
@@ -356,17 +277,31 @@ static uint64_t put_block(struct unpack *u, uint32_t len)
 	return seq;
 }
 
-static uint32_t pages_of(const struct packed_head *h, unsigned int side)
+static uint32_t pages_of(const struct trace_moved *h, unsigned int side)
 {
 	return (uint32_t)((h->va[side] % PAGE + h->len + PAGE - 1) / PAGE);
 }
 
-uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word)
+static void sum_blocks(const struct trace_moved *h, struct packed_sum *sum)
+{
+	unsigned int side;
+
+	*sum = (struct packed_sum){
+		.blocks = (h->len + (1u << h->block_log2) - 1) >> h->block_log2,
+		.cells = (h->len + (1u << h->cell_log2) - 1) >> h->cell_log2,
+	};
+	for (side = 0; side < 2; side++)
+		/* A block that ends within a page leaves two bursts there. */
+		sum->bursts[side] = pages_of(h, side) +
+				    (h->va[side] % PAGE ? sum->blocks - 1 : 0);
+}
+
+uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 {
 	const uint64_t *end = word + h->words, *walk = NULL;
 	struct packed_sum sum;
 
-	sum_blocks(h->va, h->len, h->cell_log2, h->block_log2, &sum);
+	sum_blocks(h, &sum);
 	for (; word < end; word += words_of_page(word)) {
 		if (!(*word & WALKED))
 			continue;
@@ -376,7 +311,6 @@ uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word)
 		sum.levels += *walk >> WALK_LEVELS_SHIFT & 7;
 		sum.cached += !!(*walk & WALK_CACHED);
 	}
-	sum.hits = sum.bursts[0] + sum.bursts[1] - sum.walks;
 	sum.requests = h->begins;
 	sum.completions = h->ends;
 	return packed_records(&sum);
@@ -395,7 +329,7 @@ static uint64_t put_request(struct unpack *u, unsigned int ev, uint64_t cause,
 	return seq;
 }
 
-void packed_expand(const struct packed_head *h, const uint64_t *word,
+void packed_expand(const struct trace_moved *h, const uint64_t *word,
 		   struct trace_record *out)
 {
 	const uint32_t size = 1u << h->block_log2;
@@ -409,8 +343,8 @@ void packed_expand(const struct packed_head *h, const uint64_t *word,
 	u.side[1].va = h->va[1];
 	/* The words of the second side follow those of the first. */
 	u.side[0].word = w;
-	for (pages = pages_of(h, 0); pages; pages--)
-		w += words_of_page(w);
+	for (pages = pages_of(h, 0); pages; pages -= pages_of_word(*w), w += words_of_page(w))
+		;
 	u.side[1].word = w;
 	if (h->begins)
 		u.cause = put_request(&u, EV_FW_WQE, h->cause, FL_OP_WRITE, h->va[0],
@@ -423,32 +357,9 @@ void packed_expand(const struct packed_head *h, const uint64_t *word,
 
 /* ---- sums ---- */
 
-static void sum_add(_Atomic uint64_t *sum, uint32_t more)
-{
-	/* One writer: a plain add would do, but others read while it runs. */
-	atomic_store_explicit(sum, atomic_load_explicit(sum,
-			      memory_order_relaxed) + more, memory_order_relaxed);
-}
-
 static uint64_t sum_read(const _Atomic uint64_t *sum)
 {
 	return atomic_load_explicit(sum, memory_order_relaxed);
-}
-
-void packed_add(struct packed_sums *sums, const struct packed_sum *sum)
-{
-	sum_add(&sums->requests, sum->requests);
-	sum_add(&sums->completions, sum->completions);
-	sum_add(&sums->blocks, sum->blocks);
-	sum_add(&sums->cells, sum->cells);
-	sum_add(&sums->bursts[0], sum->bursts[0]);
-	sum_add(&sums->bursts[1], sum->bursts[1]);
-	sum_add(&sums->hits, sum->hits);
-	if (!sum->walks)
-		return;
-	sum_add(&sums->walks, sum->walks);
-	sum_add(&sums->levels, sum->levels);
-	sum_add(&sums->cached, sum->cached);
 }
 
 uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
@@ -472,7 +383,8 @@ uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
 	case EV_WIRE_RECV:
 		return blocks + sum_read(&sums->cells);
 	case EV_SMMU_HIT:
-		return sum_read(&sums->hits);
+		return sum_read(&sums->bursts[0]) + sum_read(&sums->bursts[1]) -
+		       sum_read(&sums->walks);
 	case EV_SMMU_WALK:
 		return sum_read(&sums->walks);
 	case EV_SMMU_LEVEL:

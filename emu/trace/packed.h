@@ -3,11 +3,11 @@
  * packed.h - blocks of the resident step in a ring (private to emu/trace).
  *
  * The step has moved blocks for which nothing unusual happened, so one entry says all that
- * the records of the long way would: a head, then words with the pages. Usually they are all
- * blocks of a request, and then the entry stands for the request and its completion as well.
- * Whoever reads a ring gets those records, with sequence numbers and causes of their own. An
- * entry takes several places of the ring; those behind its head have 0 for a sequence number,
- * which no record has, and so has a place that is left free.
+ * the records of the long way would: a head (struct trace_moved), then words with the pages.
+ * Usually they are all blocks of a request, and then the entry stands for the request and its
+ * completion as well. Whoever reads a ring gets those records, with sequence numbers and
+ * causes of their own. An entry takes several places of the ring; those behind its head have
+ * 0 for a sequence number, which no record has, and so has a place that is left free.
  */
 #ifndef FL_TRACE_PACKED_H
 #define FL_TRACE_PACKED_H
@@ -16,22 +16,9 @@
 
 #define PACKED_EVENT	EV_COUNT	/* in place of an event */
 
-/* As long as a record, with seq and event in the same places. */
-struct packed_head {
-	uint64_t seq;		/* of its first record */
-	uint64_t cause;
-	uint64_t va[2];
-	uint16_t event;		/* PACKED_EVENT */
-	uint8_t board, peer;
-	uint32_t xfer, block, len;
-	uint64_t wall_ns;
-	uint32_t qpn, sender, bytes;
-	uint16_t index;
-	uint8_t ctx, rxc, bank[2];
-	uint8_t cell_log2, block_log2;
-	bool begins, ends;
-	uint16_t words;
-} __attribute__((may_alias));
+/* Of a word with the address of a page that was hit: how many more lie behind it. */
+#define PACKED_MORE_SHIFT	56
+#define PACKED_MORE(word)	((word) >> PACKED_MORE_SHIFT & 31)
 
 #define PACKED_PLACE_WORDS 9
 
@@ -45,38 +32,23 @@ struct packed_place {
 	((PACKED_WORDS_MAX + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS *    \
 	 PACKED_PLACE_WORDS)
 
-/* How many of what an entry stands for. */
+/* How many of what an entry stands for; hits are the bursts that needed no walk. */
 struct packed_sum {
-	uint32_t requests, completions, blocks, cells, bursts[2], hits, walks, levels,
-		 cached;
+	uint32_t requests, completions, blocks, cells, bursts[2], walks, levels, cached;
 	uint32_t words;		/* that its pages take */
 };
-void packed_sum(const struct trace_write *w, struct packed_sum *sum);
-/* Records in all. */
-uint32_t packed_records(const struct packed_sum *sum);
 
-/* Places of a ring with so many words. */
-static inline uint32_t packed_places(uint32_t words)
-{
-	return 1 + (words + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS;
-}
-
-/* Into these places of a ring of mask + 1, but for seq and wall_ns of the head. */
-struct trace_record;
-struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
-				struct trace_record *ring, uint32_t mask, uint64_t at);
 /* What the head and its words stand for. */
-uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word);
+uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word);
 /* As many records. */
-void packed_expand(const struct packed_head *h, const uint64_t *word,
+void packed_expand(const struct trace_moved *h, const uint64_t *word,
 		   struct trace_record *out);
 
 /* All entries of a ring together. */
 struct packed_sums {
-	_Atomic uint64_t requests, completions, blocks, cells, bursts[2], hits, walks,
-			 levels, cached;
+	_Atomic uint64_t requests, completions, blocks, cells, bursts[2], walks, levels,
+			 cached;
 };
-void packed_add(struct packed_sums *sums, const struct packed_sum *sum);
 /* How many records of this event. */
 uint64_t packed_count(const struct packed_sums *sums, unsigned int ev);
 

@@ -24,6 +24,7 @@
 
 #include "os/os.h"
 #include "trace/merge.h"
+#include "trace/packed_put.h"
 
 #define RINGS		TRACE_RINGS_MAX
 #define DEFAULT_RECORDS	65536
@@ -342,7 +343,7 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 			   struct trace_write *w, const struct packed_sum *sum)
 {
 	uint32_t places = packed_places(sum->words), records = packed_records(sum);
-	struct packed_head *h;
+	struct trace_moved *h;
 	uint64_t head;
 
 	/* A ring that is shorter than one entry is no ring for this. */

@@ -148,14 +148,15 @@ static void count_packed(struct pair *p, void *n)
 {
 	const struct trace_page page = { 0 };
 	struct trace_write w = {
-		.at = { .board = 1, .xfer = 2, .block = 1 }, .va = { PAIR_VA, PAIR_VA },
-		.len = 8, .cell_log2 = 12, .block_log2 = 14, .pages = { 1, 1 },
-		.page = { &page, &page }, .begins = true, .ends = true,
+		.same = { .board = 1, .cell_log2 = 12, .block_log2 = 14 },
+		.xfer = 2, .block = 1, .from_va = PAIR_VA, .to_va = PAIR_VA, .len = 8,
+		.begins = true, .ends = true, .blocks = 1, .cells = 1, .bursts = { 1, 1 },
+		.pages = { 1, 1 }, .page = { &page, &page },
 	};
 	uint64_t i;
 
 	for (i = 0; i < *(uint64_t *)n; i++)
-		w.at.cause = trace_emit_write(p->trace, &w);
+		w.cause = trace_emit_write(p->trace, &w);
 }
 
 void bench_count_packed(uint64_t n)

@@ -3,6 +3,9 @@
  * Grace periods: an invalidation waits for accesses that are under way, for no others.
  * variants: posix tsan
  */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "harness.h"
 #include "sim/grace.h"
 #include "sim/sim.h"
@@ -124,4 +127,43 @@ TEST("a turn does not end within an access, for which nobody would wait")
 		no_access_outlives_a_turn(steps, 0);
 		no_access_outlives_a_turn(steps, 1);
 	}
+}
+
+struct passing {
+	struct sim_domain *domain;
+	atomic_bool passed;
+	unsigned int written;	/* by who is in the domain */
+	unsigned int seen;	/* of that, by who has passed it */
+};
+
+static void *domain_passes(void *arg)
+{
+	struct passing *p = arg;
+
+	sim_pass(p->domain);
+	p->seen = p->written;
+	atomic_store(&p->passed, true);
+	return NULL;
+}
+
+/* The thread sanitizer would see if it came back too early. */
+TEST("who passes a domain waits for who is in it, and not for who comes after")
+{
+	struct sim *sim = grace_make(SIM_THREADS);
+	struct passing p = { .domain = sim_domain_create(sim, "board") };
+	pthread_t thread;
+
+	sim_pass(p.domain);
+	sim_enter(p.domain);
+	EXPECT_EQ(pthread_create(&thread, NULL, domain_passes, &p), 0);
+	p.written = 2;
+	EXPECT(!atomic_load(&p.passed));
+	sim_leave(p.domain);
+	do {
+		sim_enter(p.domain);
+		sim_leave(p.domain);
+	} while (!atomic_load(&p.passed));
+	EXPECT_EQ(pthread_join(thread, NULL), 0);
+	EXPECT_EQ(p.seen, 2);
+	grace_finish(sim);
 }

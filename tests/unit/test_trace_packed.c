@@ -38,32 +38,41 @@ static struct trace_write random_write(void)
 	};
 	static const uint8_t cells[] = { 10, 12, 6 };
 	struct trace_write w = {
-		.at = { .board = 1, .xfer = 7, .block = 1, .cause = 0 },
-		.len = 1 + (uint32_t)rng_below(&random_, 65536), .qpn = 3,
-		.peer = 2, .ctx = 4, .rxc = 5, .bank = { 6, 7 },
-		.cell_log2 = cells[rng_below(&random_, 3)],
-		.block_log2 = (uint8_t)(12 + rng_below(&random_, 5)),
-		.page = { page_[0], page_[1] }, .begins = rng_below(&random_, 2),
-		.ends = rng_below(&random_, 2), .index = 11, .sender = 9,
+		.same = { .board = 1, .qpn = 3, .peer = 2, .ctx = 4, .sender = 9,
+			  .cell_log2 = cells[rng_below(&random_, 3)],
+			  .block_log2 = (uint8_t)(12 + rng_below(&random_, 5)) },
+		.xfer = 7, .block = 1, .rxc = 5, .from_bank = 6, .to_bank = 7, .index = 11,
+		.len = 1 + (uint32_t)rng_below(&random_, 65536),
+		.begins = rng_below(&random_, 2), .ends = rng_below(&random_, 2),
+		.page = { page_[0], page_[1] },
 	};
 	unsigned int side;
-	uint32_t i;
+	uint32_t i, left;
+	uint64_t va;
 
 	if (rng_below(&random_, 2))
 		w.len = 8;
 	w.bytes = w.len;
+	w.blocks = (w.len - 1) / (1u << w.same.block_log2) + 1;
+	w.cells = (w.len - 1) / (1u << w.same.cell_log2) + 1;
 	for (side = 0; side < 2; side++) {
-		w.va[side] = 0x10000 + rng_below(&random_, 8192);
-		w.pages[side] = (uint32_t)((w.va[side] % 4096 + w.len + 4095) / 4096);
-		for (i = 0; i < w.pages[side]; i++) {
+		va = 0x10000 + rng_below(&random_, 8192);
+		*(side ? &w.to_va : &w.from_va) = va;
+		left = (uint32_t)((va % 4096 + w.len + 4095) / 4096);
+		/* A block that ends within a page leaves two bursts there. */
+		w.bursts[side] = left + (va % 4096 ? w.blocks - 1 : 0);
+		for (i = 0; left; i++) {
 			struct trace_page *p = &page_[side][i];
 
-			p->pa = ((i + 1ull) << 20) + (i ? 0 : w.va[side] % 4096);
+			p->pa = ((i + 1ull) << 20) + (i ? 0 : va % 4096);
 			p->walk = rng_below(&random_, 4) ? NULL :
 				  &walks[rng_below(&random_, 3)];
 			p->desc = p->walk ? p->walk->desc[p->walk->levels - 1] : 0;
+			p->more = p->walk ? 0 : (uint32_t)rng_below(&random_, left);
+			left -= 1 + p->more;
 			w.walks |= p->walk != NULL;
 		}
+		w.pages[side] = i;
 	}
 	return w;
 }
@@ -164,7 +173,8 @@ TEST("a ring that wraps in the middle of a packed entry keeps only whole ones")
 
 TEST("an entry that no ring can hold is counted as lost")
 {
-	struct trace_write w = { .len = 65536, .cell_log2 = 12, .block_log2 = 14 };
+	struct trace_write w = { .same = { .cell_log2 = 12, .block_log2 = 14 },
+				 .len = 65536, .blocks = 4 };
 	char line[200], last[200] = "";
 	FILE *f = tmpfile();
 	struct trace *t = packed_trace(2, f);
