@@ -372,7 +372,7 @@ static int bus_access(struct board *b, uint64_t pa, unsigned int size,
 	if (pa - BUS_SMMU_BASE <= SMMU_REG_BYTES - size)
 		return write ?
 			smmu_reg_write(b->smmu, (uint32_t)(pa - BUS_SMMU_BASE),
-				       size, *value, sim_now(b->cfg.sim)) :
+				       size, *value) :
 			smmu_reg_read(b->smmu, (uint32_t)(pa - BUS_SMMU_BASE),
 				      size, value);
 	if (pa - BUS_PSDMA_BASE <= BUS_PSDMA_BYTES - size)

@@ -252,25 +252,28 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 
 /* ---- closing ---- */
 
-static void cpu_shut(struct host_mm *mm, uint64_t va, uint64_t end)
+/*
+ * No page of [va, end) is open any more. Returns the last one that was; va: none was, or
+ * this one alone.
+ */
+static uint64_t cpu_shut(struct host_mm *mm, uint64_t va, uint64_t end)
 {
+	struct cpu_leaf *leaf;
+	uint64_t last = va;
 	unsigned int level;
+	uint32_t *entry;
 
-	for (va = cpu_next(mm, va, end); va < end;
-	     va = cpu_next(mm, va + HOST_PAGE, end))
-		cpu_leaf_find(mm, va,
-			      &level)->page[va / HOST_PAGE % CPU_LEAF_PAGES] &=
-			CPU_FRAME;
-}
-
-/* Last open page of [va, end), whose first one is va. */
-static uint64_t last_open(const struct host_mm *mm, uint64_t va, uint64_t end)
-{
-	uint64_t next;
-
-	while ((next = cpu_next(mm, va + HOST_PAGE, end)) < end)
-		va = next;
-	return va;
+	while ((va = cpu_next(mm, va, end)) < end) {
+		leaf = cpu_leaf_find(mm, va, &level);
+		do {
+			entry = &leaf->page[va / HOST_PAGE % CPU_LEAF_PAGES];
+			if (*entry >> CPU_PROT_SHIFT)
+				last = va;
+			*entry &= CPU_FRAME;
+			va += HOST_PAGE;
+		} while (va < end && va % CPU_LEAF_BYTES);
+	}
+	return last;
 }
 
 /*
@@ -284,8 +287,7 @@ static void revoke_here(struct host_mm *mm, uint64_t va, uint64_t end)
 	va = cpu_next(mm, va, end);
 	if (va == end)
 		return;
-	last = last_open(mm, va, end);
-	cpu_shut(mm, va, end);
+	last = cpu_shut(mm, va, end);
 	if (arena_close(va, (last - va) / HOST_PAGE + 1))
 		cpu_start_over(mm);
 }

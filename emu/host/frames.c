@@ -268,7 +268,8 @@ void frame_put(struct host_frame *f)
 
 	assert((f->state == FRAME_BUSY || f->state == FRAME_ORPHAN) &&
 	       !frame_stays(f) && f->slot == NO_SLOT);
-	host_count(&k->count.unused, f->brought && !frame_used(f));
+	if (f->brought && !frame_used(f))
+		host_count(&k->count.unused, 1);
 	f->brought = false;
 	sim_spin_lock(&k->frames_lock);
 	frame_note(mm, f);

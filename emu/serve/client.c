@@ -17,9 +17,13 @@
 #include "sim/sim.h"
 
 #define NOTES_AT_ONCE	32
-/* A thread that waits for an answer does it soon; the service thread must be rung for. */
+/*
+ * A thread that waits for an answer does it soon, if only it gets the CPU; the service thread
+ * must be rung for, which takes longer than all the rest.
+ */
 #define WAIT_SPINS	150
-#define WAIT_SHARED	5
+#define WAIT_SHARED	1
+#define WAIT_RING	4		/* yields before the bell */
 #define WAIT_YIELDS	50
 #define WAIT_NS		50000ull	/* then it is waiting (sim_will_wait()) */
 #define NAP_NS		1000000ull
@@ -330,6 +334,7 @@ static int wait_views(struct client *c, uint32_t most)
 	unsigned int spins = serve_spins(c->serve, WAIT_SPINS, WAIT_SHARED), i;
 	struct attach_shared *sh = c->shared;
 	uint64_t start_ns = 0, waited_ns;
+	bool rung = false;
 	uint32_t seen;
 
 	for (i = 0; client_lives(c); i++) {
@@ -341,11 +346,13 @@ static int wait_views(struct client *c, uint32_t most)
 			os_pause();
 			continue;
 		}
-		if (!start_ns) {
-			client_ring(c);
+		if (i == spins)
 			start_ns = os_now_ns();
-		}
 		waited_ns = os_now_ns() - start_ns;
+		if (!rung && (i >= spins + WAIT_RING || waited_ns >= WAIT_NS)) {
+			client_ring(c);
+			rung = true;
+		}
 		if (waited_ns > CLOSE_WAIT_NS)
 			return -ETIME;
 		if (i < spins + WAIT_YIELDS && waited_ns < WAIT_NS) {

@@ -34,7 +34,7 @@
  * waits for an answer. Then there are no more empty rounds than these before the next yield.
  */
 #define SHARED_NS	1000u
-#define SHARED_SPINS	4u
+#define SHARED_SPINS	1u
 #define LOOK_MS		100	/* while somebody's time may run out */
 /*
  * Of hardware, before its turn is over and the I/O thread looks around: some tenth of a

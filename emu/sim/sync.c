@@ -54,6 +54,12 @@ void sim_mutex_init(struct sim_mutex *m)
 	*m = (struct sim_mutex){ .guard = ATOMIC_FLAG_INIT };
 }
 
+/* Under the guard. Relaxed, since nobody concludes anything from it but a mistake. */
+static void mutex_owned_by(struct sim_mutex *m, struct sim_thread *owner)
+{
+	atomic_store_explicit(&m->owner, owner, memory_order_relaxed);
+}
+
 bool sim_mutex_trylock(struct sim_mutex *m)
 {
 	bool got;
@@ -62,7 +68,7 @@ bool sim_mutex_trylock(struct sim_mutex *m)
 	got = !m->taken;
 	if (got) {
 		m->taken = true;
-		atomic_store(&m->owner, sim_self_thread);
+		mutex_owned_by(m, sim_self_thread);
 	}
 	guard_unlock(&m->guard);
 	return got;
@@ -107,7 +113,7 @@ void sim_mutex_lock(struct sim_mutex *m)
 	guard_lock(&m->guard);
 	if (!m->taken) {
 		m->taken = true;
-		atomic_store(&m->owner, w.thread);
+		mutex_owned_by(m, w.thread);
 		guard_unlock(&m->guard);
 		return;
 	}
@@ -131,7 +137,7 @@ void sim_mutex_unlock(struct sim_mutex *m)
 		/* Handed over: nobody can barge in. */
 		m->waiters = w->next;
 		next = w->thread;
-		atomic_store(&m->owner, next);
+		mutex_owned_by(m, next);
 		atomic_store_explicit(&w->woken, true, memory_order_release);
 		/*
 		 * From here on w may be gone. Its thread is not: it has to unlock
@@ -140,7 +146,7 @@ void sim_mutex_unlock(struct sim_mutex *m)
 		sim_thread_wake(next, 0);
 	} else {
 		m->taken = false;
-		atomic_store(&m->owner, NULL);
+		mutex_owned_by(m, NULL);
 	}
 	guard_unlock(&m->guard);
 }

@@ -445,9 +445,8 @@ int smmu_reg_read(struct smmu *s, uint32_t off, unsigned int size,
 }
 
 int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size,
-		   uint64_t value, uint64_t now_ns)
+		   uint64_t value)
 {
-	(void)now_ns;	/* registers take no time of their own */
 	if (!reg_is_reachable(off, size))
 		return -EINVAL;
 	smmu_enter(s);

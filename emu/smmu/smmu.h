@@ -251,8 +251,7 @@ bool smmu_run_take(struct smmu *s, struct smmu_run *r, uint32_t again);
  * Unimplemented offsets inside the window read as zero and ignore writes.
  */
 int smmu_reg_read(struct smmu *s, uint32_t off, unsigned int size, uint64_t *value);
-int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size, uint64_t value,
-		   uint64_t now_ns);
+int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size, uint64_t value);
 
 /*
  * Counters since reset, for tests and reports. faults: latched with their

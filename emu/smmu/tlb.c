@@ -167,9 +167,11 @@ void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
 	for (level = 1; level <= 3; level++) {
 		uint64_t key = tlb_key(va, level, vmid, asid);
 
-		while ((e = tlb_find(set_of(t, va, level, asid), key)))
+		while (t->count[level][0] &&
+		       (e = tlb_find(set_of(t, va, level, asid), key)))
 			tlb_drop(t, e);
-		while ((e = tlb_find(set_of(t, va, level, 0), key)))
+		while (t->count[level][1] &&
+		       (e = tlb_find(set_of(t, va, level, 0), key)))
 			tlb_drop(t, e);
 	}
 }

@@ -36,7 +36,7 @@ static void lab_new(void)
 	lab.dev->contexts[0] = lab.dev->contexts[1] = LAB_CONTEXTS;
 	smmu_reg_write(lab.smmu, SMMU_GR0_CR0, 4,
 		       SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-		       SMMU_GR0_CR0_USFCFG, 0);
+		       SMMU_GR0_CR0_USFCFG);
 	shim_lock_init(&lab.dev->irq_lock.rules, SHIM_SPIN, "dev->irq_lock");
 	fl_fault_init(lab.dev);
 	if (PAGE_SIZE != LAB_PAGE)
@@ -310,8 +310,7 @@ static void question_act(struct subject_msg *m)
 		lab_access(q);
 		break;
 	case LAB_SMMU_WRITE:
-		smmu_reg_write(lab.smmu, (u32)q[0], (unsigned int)q[1], q[2],
-			       0);
+		smmu_reg_write(lab.smmu, (u32)q[0], (unsigned int)q[1], q[2]);
 		break;
 	case LAB_SMMU_READ:
 		q[0] = smmu_get((u32)q[0], (unsigned int)q[1]);

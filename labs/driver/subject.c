@@ -219,7 +219,7 @@ static void bank_on(struct process *p, unsigned int n)
 
 	for (i = 0; i < ARRAY_SIZE(set); i++)
 		smmu_reg_write(lab.smmu, set[i].off, set[i].bytes,
-			       set[i].value, 0);
+			       set[i].value);
 }
 
 /* ---- registers ---- */
@@ -239,7 +239,7 @@ static void smmu_set(u32 off, unsigned int bytes, u64 value)
 	struct fl_ctx *ctx;
 
 	if (off < SMMU_CB_BASE(0) || n >= FL_SLOTS) {
-		smmu_reg_write(lab.smmu, off, bytes, value, 0);
+		smmu_reg_write(lab.smmu, off, bytes, value);
 		return;
 	}
 	ctx = lab.dev->slot[n];
@@ -249,12 +249,12 @@ static void smmu_set(u32 off, unsigned int bytes, u64 value)
 		subject_moment(LAB_AT_RESUME, n);
 		if (lab.stuck)
 			smmu_reg_write(lab.smmu, SMMU_CB_BASE(n) +
-				       SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_MULTI, 0);
+				       SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_MULTI);
 		if (smmu_get(SMMU_CB_BASE(n) + SMMU_CB_FSR, 4) &
 		    ~SMMU_CB_FSR_SS)
 			subject_note(LAB_TURNED_AWAY, n, 0, 0, 0);
 	}
-	smmu_reg_write(lab.smmu, off, bytes, value, 0);
+	smmu_reg_write(lab.smmu, off, bytes, value);
 	if (reg == SMMU_CB_FSR)
 		subject_moment(LAB_AT_CLEAR, n);
 }
@@ -517,7 +517,7 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 	for (page = r.start / LAB_PAGE;
 	     page < r.end / LAB_PAGE && page < LAB_PAGES; page++)
 		smmu_reg_write(lab.smmu, SMMU_CB_BASE(ctx->slot) +
-			       SMMU_CB_TLBIVAL, 8, (u64)(p + 1) << 48 | page, 0);
+			       SMMU_CB_TLBIVAL, 8, (u64)(p + 1) << 48 | page);
 }
 
 static const struct fl_tables_ops lab_tables = { .fill = fl_populate_locked };

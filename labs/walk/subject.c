@@ -160,8 +160,7 @@ void subject_answer(struct subject_msg *m)
 		lab_new(m);
 		break;
 	case LAB_REG_WRITE:
-		smmu_reg_write(lab.s, (uint32_t)q[0], (unsigned int)q[1], q[2],
-			       0);
+		smmu_reg_write(lab.s, (uint32_t)q[0], (unsigned int)q[1], q[2]);
 		break;
 	case LAB_REG_READ:
 		smmu_reg_read(lab.s, (uint32_t)q[0], (unsigned int)q[1], &q[0]);

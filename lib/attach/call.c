@@ -15,6 +15,13 @@
 #define NAP_NS	50000000u
 /* And so often for views while the service thread, which else does them, has work. */
 #define SHORT_NAP_NS 200000u
+/*
+ * If a yield took so long, another thread ran: the board, which on a busy machine often
+ * shares a CPU with the process that it serves. If it took longer than the second, it was
+ * somebody who does nothing for us.
+ */
+#define SHARED_NS	1000u
+#define STRANGER_NS	100000u
 
 void attach_turn(unsigned int *turns)
 {
@@ -28,6 +35,18 @@ void attach_turn(unsigned int *turns)
 		os_yield();
 }
 
+void attach_yield(struct attach *a)
+{
+	uint64_t start_ns = os_now_ns(), ns;
+	bool shared;
+
+	os_yield();
+	ns = os_now_ns() - start_ns;
+	shared = ns > SHARED_NS && ns < STRANGER_NS;
+	if (shared != atomic_load_explicit(&a->cpu_shared, memory_order_relaxed))
+		atomic_store_explicit(&a->cpu_shared, shared, memory_order_relaxed);
+}
+
 /* When it waits for an answer itself, nobody is in its poll() (service_thread.c). */
 static void listen_as_service(struct attach *a)
 {
@@ -36,12 +55,27 @@ static void listen_as_service(struct attach *a)
 		attach_listen(a);
 }
 
-/* A turn of a loop that waits for the board. */
-static void call_turn(struct attach *a, unsigned int *turns)
+/* A turn of a loop that waits for the board; false: it should sleep now. */
+static bool call_look(struct attach *a, unsigned int *turns)
 {
 	if (*turns >= SPINS + YIELDS)
-		listen_as_service(a);
-	attach_turn(turns);
+		return false;
+	if (*turns < attach_spins(a, SPINS)) {
+		++*turns;
+		os_pause();
+		return true;
+	}
+	*turns = *turns < SPINS ? SPINS : *turns + 1;
+	attach_yield(a);
+	return true;
+}
+
+static void call_turn(struct attach *a, unsigned int *turns)
+{
+	if (call_look(a, turns))
+		return;
+	listen_as_service(a);
+	os_nap();
 }
 
 /* NULL: the board is gone. */
@@ -102,9 +136,7 @@ static int call_await(struct attach *a, struct attach_call *c)
 		if (error)
 			return error;
 		attach_views(a);
-		if (turns < SPINS + YIELDS)
-			attach_turn(&turns);
-		else
+		if (!call_look(a, &turns))
 			call_nap(a, c);
 	}
 	/* Acquire pairs with the release in view.c: the views are in place. */

@@ -28,6 +28,7 @@
 #define ATTACH_PAGE	4096u		/* of protocol and bank */
 #define ATTACH_PAGES	((unsigned int)(ATTACH_ARENA_BYTES / ATTACH_PAGE))
 #define ATTACH_BLOCK	512u		/* pages of a linear view */
+#define ATTACH_SHARED_SPINS 1u		/* looks before a yield on a shared CPU */
 #define ATTACH_ROUNDS	64u		/* the board may take a page while the next comes */
 
 /* view: frame + 1 that is mapped there (0: none), rights (FL_PROT_*) above. */
@@ -89,6 +90,7 @@ enum { ATTACH_NONE, ATTACH_LIVE, ATTACH_GOING };
 struct attach {
 	_Atomic uint32_t state;
 	_Atomic uint32_t users;		/* threads inside, see rule 4 */
+	_Atomic bool cpu_shared;	/* with the board (attach_yield()) */
 	/* 0; -ENODEV: the board is gone; -EPERM: of the parent, before a fork. */
 	_Atomic int error;
 	int fd;				/* of table.c */
@@ -189,6 +191,14 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 		uint32_t value, uint32_t xfer, const uint64_t *arg, bool must);
 /* One turn of a loop that waits: pause, later yield, at last nap. AS; no errno. */
 void attach_turn(unsigned int *turns);
+/* For who waits for the board: let others run, and see whether that was the board. AS. */
+void attach_yield(struct attach *a);
+/* How often to look before one yields: in vain, if the board needs this very CPU. AS. */
+static inline unsigned int attach_spins(struct attach *a, unsigned int alone)
+{
+	return atomic_load_explicit(&a->cpu_shared, memory_order_relaxed) ?
+		       ATTACH_SHARED_SPINS : alone;
+}
 
 /* view.c; AS. */
 struct attach_page *attach_page(struct attach *a, uintptr_t va);

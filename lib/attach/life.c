@@ -277,6 +277,7 @@ static struct attach *slot_furnish(void)
 static void slot_wipe(struct attach *a)
 {
 	atomic_store(&a->error, 0);
+	atomic_store(&a->cpu_shared, false);
 	atomic_store(&a->imported, 0);
 	atomic_store(&a->view_lock, 0);
 	atomic_store(&a->stop, 0);

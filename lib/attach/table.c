@@ -253,10 +253,10 @@ static int table_relax(int fd)
 
 	if (error)
 		return error;
-	if (++mine.polls % YIELD_EVERY)
+	if (++mine.polls % attach_spins(a, YIELD_EVERY))
 		os_pause();
 	else
-		os_yield();
+		attach_yield(a);
 	return 0;
 }
 

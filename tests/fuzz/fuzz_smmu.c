@@ -157,7 +157,7 @@ static struct answer naive_walk(const struct bank *b, uint64_t va, bool write,
 static void fuzz_smmu_wr(struct bench *b, uint32_t off, uint64_t v,
 			 unsigned int size)
 {
-	FUZZ_EXPECT(!smmu_reg_write(b->s, off, size, v, 0),
+	FUZZ_EXPECT(!smmu_reg_write(b->s, off, size, v),
 		    "register 0x%x can be written", off);
 }
 

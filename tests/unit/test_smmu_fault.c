@@ -397,9 +397,9 @@ static void re_irq(void *ctx, bool level)
 	if (!level)
 		return;
 	smmu_reg_read(re->s, CB(0, FSR), 4, &value);
-	smmu_reg_write(re->s, CB(0, FSR), 4, value, 0);
+	smmu_reg_write(re->s, CB(0, FSR), 4, value);
 	*re->page = RIG_BASE | PTE_TYPE | D_RW;
-	smmu_reg_write(re->s, CB(0, RESUME), 4, 0, 0);
+	smmu_reg_write(re->s, CB(0, RESUME), 4, 0);
 }
 
 static void re_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
@@ -518,7 +518,7 @@ static void *line_thread(void *arg)
 	for (i = 0; i < 20000; i++) {
 		if (smmu_translate(s, &a) != SMMU_FAULT)
 			atomic_fetch_add(&w->l->wrong, 1);
-		smmu_reg_write(s, CB(w->bank, FSR), 4, TF, 0);
+		smmu_reg_write(s, CB(w->bank, FSR), 4, TF);
 	}
 	return NULL;
 }

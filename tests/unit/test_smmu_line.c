@@ -25,8 +25,8 @@ static void on_line(void *ctx, bool level)
 		return;
 	b->armed = false;
 	b->answering = true;
-	smmu_reg_write(b->s, CB(0, FSR), 4, UINT32_MAX, 0);
-	smmu_reg_write(b->s, CB(0, RESUME), 4, 0, 0);
+	smmu_reg_write(b->s, CB(0, FSR), 4, UINT32_MAX);
+	smmu_reg_write(b->s, CB(0, RESUME), 4, 0);
 	b->answering = false;
 }
 

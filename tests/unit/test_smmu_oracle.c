@@ -84,7 +84,7 @@ static void oracle_start(struct rig *r, struct oracle *o)
 		rig_bank(r, i, (uint16_t)(i + 1), 25, SCTLR_ON | HUPCF);
 		rig_map(r, i, VA, PA(i), 3, D_RW);
 	}
-	smmu_reg_write(r->s, 0, 4, 1, 0);
+	smmu_reg_write(r->s, 0, 4, 1);
 	o->cr0 = 1;
 	for (i = 0; i < 48; i++) {
 		rig_wr(r, 0x800 + 4 * i, 0);

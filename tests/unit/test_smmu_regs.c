@@ -136,8 +136,7 @@ TEST("misaligned, oversized and outside accesses are refused and change nothing"
 		EXPECT_EQ(smmu_reg_read(r->s, bad[i].off, bad[i].size, &value),
 			  -EINVAL);
 		EXPECT_EQ(value, 0);
-		EXPECT_EQ(smmu_reg_write(r->s, bad[i].off, bad[i].size, ~0ull,
-					 0), -EINVAL);
+		EXPECT_EQ(smmu_reg_write(r->s, bad[i].off, bad[i].size, ~0ull), -EINVAL);
 	}
 	EXPECT_EQ(rig_rd64(r, 0x10020), UINT64_C(0x1234567890));
 }
@@ -294,7 +293,7 @@ TEST("random register traffic and accesses never break the model")
 			off = (uint32_t)CB(x >> 20 & 3, SCTLR) + (off & 0x7c);
 		switch (x >> 50 & 3) {
 		case 0:
-			smmu_reg_write(r->s, off, size, y, i);
+			smmu_reg_write(r->s, off, size, y);
 			break;
 		case 1:
 			smmu_reg_read(r->s, off, size, &v);

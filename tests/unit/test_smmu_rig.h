@@ -147,12 +147,12 @@ static RIG_UNUSED struct rig *rig_new(uint32_t tlb_entries, uint32_t hit_ns,
 
 static RIG_UNUSED void rig_wr(struct rig *r, uint32_t off, uint64_t value)
 {
-	EXPECT_EQ(smmu_reg_write(r->s, off, 4, value, 0), 0);
+	EXPECT_EQ(smmu_reg_write(r->s, off, 4, value), 0);
 }
 
 static RIG_UNUSED void rig_wr64(struct rig *r, uint32_t off, uint64_t value)
 {
-	EXPECT_EQ(smmu_reg_write(r->s, off, 8, value, 0), 0);
+	EXPECT_EQ(smmu_reg_write(r->s, off, 8, value), 0);
 }
 
 static RIG_UNUSED uint32_t rig_rd(struct rig *r, uint32_t off)

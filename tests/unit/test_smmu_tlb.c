@@ -468,7 +468,7 @@ static bool sync_again(void *ctx, unsigned int bank)
 	struct rig *r = ctx;
 
 	if (r->sync_asks++ == 0)
-		smmu_reg_write(r->s, CB(bank, TLBSYNC), 4, 0, 0);
+		smmu_reg_write(r->s, CB(bank, TLBSYNC), 4, 0);
 	return true;
 }
 
@@ -541,7 +541,7 @@ TEST("a walk in progress cannot bring back what was invalidated")
 	for (frame = 1; frame < 20000 || (sh.reads < 100 && frame < 9000000);
 	     frame++) {
 		__atomic_store_n(d, 0, __ATOMIC_RELEASE);
-		smmu_reg_write(r->s, CB(0, TLBIVAL), 8, tlbi_value(VA, 1), 0);
+		smmu_reg_write(r->s, CB(0, TLBIVAL), 8, tlbi_value(VA, 1));
 		__atomic_store_n(d, frame << 12 | D_RW | PTE_TYPE,
 				 __ATOMIC_RELEASE);
 		atomic_store(&sh.newest, frame);

@@ -249,7 +249,7 @@ TEST("an access that begins after an invalidation uses nothing older")
 		__atomic_store_n(race.desc, (PA + i * PAGE) | D_RW | PTE_TYPE,
 				 __ATOMIC_RELEASE);
 		smmu_reg_write(race.r->s, CB(0, TLBIVA), 8,
-			       VA >> 12 | UINT64_C(1) << 48, 0);
+			       VA >> 12 | UINT64_C(1) << 48);
 		atomic_store(&race.round, i);
 		/* Now and then wait, so that something was noted. */
 		while (i % 4 == 0 && atomic_load(&race.seen) + 4 < i)

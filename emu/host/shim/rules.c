@@ -88,26 +88,48 @@ static void rules_guard_unlock(struct shim_rules *r)
 	atomic_flag_clear_explicit(&r->guard, memory_order_release);
 }
 
+/* Among the first n; n: it is none of them. */
+static unsigned int class_find(const struct shim_rules *r, unsigned int n,
+			       enum shim_kind kind, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (r->class[i].kind == kind && !strcmp(r->class[i].name, name))
+			break;
+	return i;
+}
+
+static unsigned int class_make(struct shim_rules *r, enum shim_kind kind,
+			       const char *name)
+{
+	unsigned int n, i;
+
+	rules_guard_lock(r);
+	n = atomic_load_explicit(&r->classes, memory_order_relaxed);
+	i = class_find(r, n, kind, name);
+	if (i == n) {
+		assert(i < SHIM_CLASSES && strlen(name) < sizeof(r->class->name));
+		r->class[i].kind = kind;
+		strcpy(r->class[i].name, name);
+		/* Release: pairs with the acquire in class_of(). */
+		atomic_store_explicit(&r->classes, n + 1, memory_order_release);
+	}
+	rules_guard_unlock(r);
+	return i;
+}
+
 /* A driver writes &ctx->lock; the class is "ctx->lock". */
 static unsigned int class_of(enum shim_kind kind, const char *name)
 {
 	struct shim_rules *r = here.rules;
-	unsigned int i;
+	unsigned int n, i;
 
 	while (*name == '&')
 		name++;
-	rules_guard_lock(r);
-	for (i = 0; i < r->classes; i++)
-		if (r->class[i].kind == kind && !strcmp(r->class[i].name, name))
-			break;
-	if (i == r->classes) {
-		assert(i < SHIM_CLASSES && strlen(name) < sizeof(r->class->name));
-		r->class[i].kind = kind;
-		strcpy(r->class[i].name, name);
-		r->classes++;
-	}
-	rules_guard_unlock(r);
-	return i;
+	n = atomic_load_explicit(&r->classes, memory_order_acquire);
+	i = class_find(r, n, kind, name);
+	return i < n ? i : class_make(r, kind, name);
 }
 
 /* All classes that were ever held, also by others, before this one; guarded. */

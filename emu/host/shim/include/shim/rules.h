@@ -36,7 +36,7 @@ struct shim_class {
 /* Of one kernel; zeroed memory is an empty one. */
 struct shim_rules {
 	atomic_flag guard;		/* adding to all that follows */
-	unsigned int classes;
+	atomic_uint classes;		/* only more, and each stays as it is */
 	struct shim_class class[SHIM_CLASSES];
 	/* For each class: the classes that were held when it was taken. */
 	_Atomic uint32_t before[SHIM_CLASSES];
