@@ -247,7 +247,7 @@ help:
 # In this order: some use what earlier ones define. A handout has only some of them.
 ROOMS := tools/gen/gen.mk book/book.mk tools/way/way.mk lib/verbs/verbs.mk rtl/rtl.mk \
 	 tests/linux/linux.mk tools/vqfdb/vqfdb.mk kernel-ref/kernel.mk tests/tests.mk \
-	 tests/bench/bench.mk tests/faults/faults.mk tests/fuzz/fuzz.mk tests/cross.mk \
+	 tests/bench/bench.mk tests/core/core.mk tests/faults/faults.mk tests/fuzz/fuzz.mk tests/cross.mk \
 	 tools/step/step.mk labs/labs.mk
 include $(if $(HANDOUT),$(wildcard $(ROOMS)),$(ROOMS))
 

@@ -6,7 +6,6 @@
 
 #include "faultline/system_rows.h"
 #include "lib_internal.h"
-#include "sys_window.h"
 
 int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg)
 {
@@ -112,7 +111,7 @@ static int device_map_doorbell(struct fl_device *dev, uint32_t kind)
 	size_t bytes;
 	void *page;
 
-	if (kind > FL_DOORBELL_SNOOP)
+	if (kind > FL_DOORBELL_SNOOP || (kind == FL_DOORBELL_WINDOW && !fl_way_window))
 		return -EPROTONOSUPPORT;
 	bytes = bytes_of[kind];
 	page = dev->base->mmap(dev->fd, bytes, FL_MMAP_DOORBELL, &error);
@@ -124,9 +123,9 @@ static int device_map_doorbell(struct fl_device *dev, uint32_t kind)
 	dev->snoop = kind == FL_DOORBELL_SNOOP ? page : NULL;
 	dev->sys = dev->base;
 	if (kind == FL_DOORBELL_WINDOW) {
-		fl_sys_window(&dev->window, dev->base);
+		fl_way_window->wrap(&dev->window, dev->base);
 		dev->sys = &dev->window;
-		fl_sys_window_open(dev->fd, page);
+		fl_way_window->open(dev->fd, page);
 	}
 	return 0;
 }
@@ -145,7 +144,7 @@ static int device_change_doorbell(struct fl_device *dev)
 	if (error)
 		return error;
 	if (before == FL_DOORBELL_WINDOW)
-		fl_sys_window_close(dev->fd);
+		fl_way_window->close(dev->fd);
 	return dev->base->munmap((void *)page, bytes);
 }
 
@@ -161,7 +160,7 @@ static int open_device(const char *name, struct fl_device **dev)
 	atomic_flag_clear(&d->lock);
 	lib_cache_init(&d->cache);
 	d->base = d->sys = fl_sys_for(name);
-	d->fd = d->sys->open(name);
+	d->fd = d->sys ? d->sys->open(name) : -ENODEV;
 	if (d->fd < 0) {
 		error = d->fd;
 		goto free;
@@ -232,7 +231,7 @@ int fl_close(struct fl_device *dev)
 		error = first_error(error,
 				    lib_pd_free((struct fl_pd *)dev->pds));
 	if (dev->sys == &dev->window)
-		fl_sys_window_close(dev->fd);
+		fl_way_window->close(dev->fd);
 	error = first_error(error, dev->sys->munmap((void *)dev->doorbell,
 						    dev->doorbell_bytes));
 	error = first_error(error, dev->sys->close(dev->fd));

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <dirent.h>
 
-#include "attach/attach.h"
 #include "faultline.h"
+#include "sys.h"
 
 struct list {
 	char (*name)[FL_NAME_BYTES];
@@ -33,14 +33,17 @@ static void list_add(struct list *l, const char *prefix, const char *name, size_
 	l->n++;
 }
 
-/* Files of a folder that begin with head and end with tail. */
-static void list_folder(struct list *l, const char *folder, const char *head,
-			const char *tail, const char *prefix)
+/* Files of a way's folder that begin with its head and end with its tail. */
+static void list_way(struct list *l, const struct fl_way *w)
 {
+	const char *head = w->head ? w->head : "", *tail = w->tail ? w->tail : "";
 	size_t h = strlen(head), t = strlen(tail), n;
-	DIR *d = opendir(folder);
+	char folder[FL_NAME_BYTES];
 	struct dirent *e;
+	DIR *d = NULL;
 
+	if (w->folder && !w->folder(folder, sizeof(folder)))
+		d = opendir(folder);
 	if (!d)
 		return;
 	while ((e = readdir(d))) {
@@ -48,8 +51,7 @@ static void list_folder(struct list *l, const char *folder, const char *head,
 		if (n <= h + t || strncmp(e->d_name, head, h) ||
 		    strcmp(e->d_name + n - t, tail))
 			continue;
-		list_add(l, prefix, t ? e->d_name : e->d_name + h,
-			 t ? n - t : n - h);
+		list_add(l, w->listed, e->d_name + h, n - h - t);
 	}
 	closedir(d);
 }
@@ -57,15 +59,11 @@ static void list_folder(struct list *l, const char *folder, const char *head,
 int fl_list_devices(char (*name)[FL_NAME_BYTES], int n)
 {
 	struct list l = { .name = name, .room = n };
-	char path[FL_NAME_BYTES], *slash;
+	const struct fl_way *w;
 
 	if (n < 0 || (n && !name))
 		return -EINVAL;
-	list_folder(&l, "/dev", "faultline", "", "/dev/faultline");
-	/* The folder of all sockets, by way of the path of one. */
-	if (!attach_path("x", path, sizeof(path)) && (slash = strrchr(path, '/'))) {
-		*slash = 0;
-		list_folder(&l, path, "", ".sock", "emu:");
-	}
+	for (w = fl_ways; w->sys; w++)
+		list_way(&l, w);
 	return l.n;
 }

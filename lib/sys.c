@@ -25,14 +25,18 @@ void fl_sys_set(const struct fl_sys *sys)
 
 const struct fl_sys *fl_sys_get(void)
 {
-	return here.table ? here.table : &fl_sys_linux;
+	return fl_sys_for(NULL);
 }
 
 const struct fl_sys *fl_sys_for(const char *name)
 {
-	if (!here.table && name && !strncmp(name, "emu:", 4))
-		return &fl_sys_attach;
-	return fl_sys_get();
+	const struct fl_way *w = fl_ways;
+
+	if (here.table)
+		return here.table;
+	while (w->sys && strncmp(name ? name : "", w->prefix, strlen(w->prefix)))
+		w++;
+	return w->sys;
 }
 
 void fl_open_say(const char *fmt, ...)

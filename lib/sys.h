@@ -114,10 +114,33 @@ void fl_sys_set(const struct fl_sys *sys);
 const struct fl_sys *fl_sys_get(void);
 /* Where the table and the error of fl_open() are, of the calling thread. */
 void *fl_sys_local(size_t *bytes);
-/* Of the calling thread, else the one that name asks for. */
+/* Of the calling thread, else the one that name asks for; NULL: this program has none. */
 const struct fl_sys *fl_sys_for(const char *name);
 extern const struct fl_sys fl_sys_linux;
 extern const struct fl_sys fl_sys_attach;	/* attach/table.c */
+int fl_sys_linux_folder(char *path, size_t bytes);
+
+/*
+ * The ways to a card that a program has (ways.c). One that has boards of its own, and reaches
+ * them by fl_sys_set() alone, may define both with none, and then the rest is not linked.
+ */
+struct fl_way {
+	const char *prefix;	/* of names that it opens; "": all that are left, and none */
+	const struct fl_sys *sys;
+	/* Where cards are files. 0 or negative errno. */
+	int (*folder)(char *path, size_t bytes);
+	const char *head, *tail;	/* of such a file's name; NULL: "" */
+	const char *listed;		/* what stands before the rest for fl_open() */
+};
+extern const struct fl_way *const fl_ways;	/* the last has no table */
+
+/* Doorbells that are messages: calls around a table (sys_window.h). NULL: there are none. */
+struct fl_doorbell_way {
+	void (*wrap)(struct fl_sys *to, const struct fl_sys *sys);
+	void (*open)(int fd, volatile void *page);
+	void (*close)(int fd);
+};
+extern const struct fl_doorbell_way *const fl_way_window;
 
 /* What fl_open_error() will say, in the thread: as printf. */
 void fl_open_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

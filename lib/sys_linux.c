@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -154,6 +155,16 @@ static int linux_relax(int fd)
 {
 	(void)fd;
 	os_pause();
+	return 0;
+}
+
+int fl_sys_linux_folder(char *path, size_t bytes)
+{
+	static const char folder[] = "/dev";
+
+	if (bytes < sizeof(folder))
+		return -ENAMETOOLONG;
+	memcpy(path, folder, sizeof(folder));
 	return 0;
 }
 

@@ -71,10 +71,10 @@ LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system bench board book check_mutant
 	     models overlays pcap reference reproduce rtl rtl_benches rtl_proofs seeds shim_mutants \
 	     stepping verbs verilog vivado vm vqfdb vqfdb_end waves way)
 SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
-SHORT_TESTS := make:generated-fresh make:check-style $(call unit,asan,$(UNIT_SRC)) \
+SHORT_TESTS := make:generated-fresh make:check-style make:core-alone $(call unit,asan,$(UNIT_SRC)) \
 	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 # The guests' kernel and programs come early, since others use them.
-ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests \
+ALL_TESTS := make:generated-fresh make:check-style make:core-alone make:guest,GUEST_MORE=linux-tests \
 	 make:check-warnings make:portable make:aarch64 make:library-alone \
 	 make:firmware-r5 make:modules \
 	 make:kernel-check,PART=build make:kernel-check,PART=style \

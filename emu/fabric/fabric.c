@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/capture.h"
 #include "fabric/fabric_internal.h"
 #include "sim/timing.h"
 #include "trace/trace.h"
@@ -110,10 +109,10 @@ static void fabric_tap(struct fabric_port *p, struct wire_frame *f, bool leaves)
 {
 	struct fabric *fabric = p->fabric;
 
-	if (!fabric->cfg.capture)
+	if (!fabric->cfg.tap)
 		return;
 	wire_icrc_settle(f);
-	capture_frame(fabric->cfg.capture, p->node, leaves, f, sim_now(fabric->cfg.sim));
+	fabric->cfg.tap(fabric->cfg.capture, p->node, leaves, f, sim_now(fabric->cfg.sim));
 }
 
 static void slot_receive(struct fabric_port *p, struct fabric_slot *s,
@@ -410,7 +409,7 @@ void *fabric_neighbour(const struct fabric_port *p, uint8_t node,
 	const struct fabric *f = p->fabric;
 	const struct fabric_port *to = f->port[node];
 
-	if (f->timed || f->cfg.capture || !to || to->link ||
+	if (f->timed || f->cfg.tap || !to || to->link ||
 	    to->receive != receive || !f->hops[p->node][node] ||
 	    !fabric_is_clear(p, node))
 		return NULL;

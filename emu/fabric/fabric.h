@@ -26,7 +26,10 @@ struct fabric_config {
 	struct trace *trace;
 	const struct timing_profile *timing;
 	uint32_t frames; /* pool of each port and each link; 0: 1024 */
-	struct capture *capture; /* where packets are written; NULL: nowhere */
+	/* Sees each packet that leaves a port or comes to it; capture_frame, or NULL. */
+	void (*tap)(struct capture *c, uint8_t node, bool leaves, const struct wire_frame *f,
+		    uint64_t ns);
+	struct capture *capture;
 };
 
 struct fabric *fabric_create(const struct fabric_config *cfg);

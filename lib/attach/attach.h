@@ -25,6 +25,7 @@
 #define FL_ATTACH_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define ATTACH_MAGIC	0x48435441u	/* "ATCH" */
@@ -38,6 +39,8 @@
  * may enter. 0, -ENAMETOOLONG, -EACCES: somebody else's folder.
  */
 int attach_path(const char *name, char *path, unsigned int path_bytes);
+/* Where names without a '/' are. The same errors. */
+int attach_folder(char *path, size_t bytes);
 
 #define ATTACH_NAME 32
 struct attach_hello {

@@ -62,3 +62,14 @@ int attach_path(const char *name, char *path, unsigned int path_bytes)
 	n = snprintf(path, room, "%s/%s.sock", folder, name);
 	return n < 0 || (unsigned int)n >= room ? -ENAMETOOLONG : 0;
 }
+
+/* By way of the path of one. */
+int attach_folder(char *path, size_t bytes)
+{
+	int error = attach_path("x", path, (unsigned int)bytes);
+	char *slash = error ? NULL : strrchr(path, '/');
+
+	if (slash)
+		*slash = 0;
+	return error;
+}

@@ -57,7 +57,8 @@ static void icrc_run(enum sim_mode mode, struct capture *capture, void (*body)(v
 {
 	struct trace_config tc = { .ring_records = 1024, .threads = mode == SIM_THREADS };
 	struct sim_config sc = { .mode = mode, .seed = test_seed() };
-	struct fabric_config fc = { .capture = capture, .timing = &w.timing };
+	struct fabric_config fc = { .tap = capture ? capture_frame : NULL,
+				    .capture = capture, .timing = &w.timing };
 	int i, error;
 
 	memset(&w, 0, sizeof(w));

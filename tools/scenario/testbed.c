@@ -171,6 +171,7 @@ static int need_fabric(struct testbed *w)
 	struct fabric_config cfg = { .sim = w->sim,
 				     .trace = w->trace,
 				     .timing = &w->timing,
+				     .tap = w->cfg.capture ? capture_frame : NULL,
 				     .capture = w->cfg.capture };
 
 	if (w->fabric)
