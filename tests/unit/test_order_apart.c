@@ -291,9 +291,10 @@ static char *pair_trace(bool another, uint64_t seed)
 	struct trace_config tc = { 0 };
 	size_t bytes;
 	char *text;
+	FILE *out;
 	int i;
 
-	tc.out = open_memstream(&text, &bytes);
+	tc.out = out = open_memstream(&text, &bytes);
 	r[0].trace = trace_create(&tc);
 	tc.out = NULL;
 	r[1].trace = trace_create(&tc);
@@ -312,6 +313,7 @@ static char *pair_trace(bool another, uint64_t seed)
 	sim_destroy(r[0].sim);
 	if (!another)
 		trace_destroy(r[1].trace);
+	fclose(out);
 	free(r);
 	return text;
 }
