@@ -56,7 +56,7 @@ accepts() {
 lines() { awk -v n="$1" 'BEGIN { while (n--) print "\tx = 1;" }'; }
 
 echo "KTAP version 1"
-echo "1..57"
+echo "1..59"
 fresh
 accepts "an almost empty tree"
 echo 'int x;' >"$work/tree/emu/a.c"

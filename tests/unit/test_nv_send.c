@@ -324,6 +324,33 @@ TEST("a local key that is gone ends the WRITE; closing in the middle moves nothi
 	EXPECT(nv_idle(g.nv));
 }
 
+TEST("a key that is gone when a fragment goes again: what is before it goes on in its own time")
+{
+	struct fw_work second = rig_work(3, 100);
+
+	unit_start();
+	work_post(0, 1, 100);
+	is_fragment(0, RIG_BASE + 4096, 100);
+	answer_in(WOP_NV_ACK, 0, 1, false);
+	second.segment[0].key = 0x102;
+	work_post(1, 2, 100);
+	is_fragment(1, RIG_BASE + 8192, 100);
+	rig_post(&g, 2, &second);
+	is_fragment(2, RIG_BASE + 12288, 100);
+	g.key[2].alive = false;
+	rig_ring(&g);
+	is_fragment(1, RIG_BASE + 8192, 100);
+	STEP("the second was sent a moment later, and cannot go again");
+	rig_ring(&g);
+	EXPECT_EQ(g.dones, 1);
+	EXPECT_GE(g.alarm, g.now + 1);
+	rig_silent(&g);
+	STEP("the first has come, and so the second's failure is told");
+	answer_in(WOP_NV_ACK, 1, 2, false);
+	rig_is_done(&g, 1, 1, FL_ST_OK);
+	rig_is_done(&g, 2, 2, FL_ST_LOCAL_KEY);
+}
+
 TEST("where the wire has no room the fragment waits for it")
 {
 	unit_start();

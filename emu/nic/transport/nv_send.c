@@ -226,9 +226,13 @@ void nv_send_failed(struct nv *nv, struct nv_pair *q, uint8_t status, uint64_t c
 
 	e->failed = status;
 	nv->job.active = false;
-	/* It, and what is behind it, is not sent any more. */
-	for (n = nv->job.sequence; n != s->next; n++)
-		nv_fragment_at(s, n)->again = false;
+	/* It, and what is behind it, is not sent any more, so no answer is overdue. */
+	for (n = nv->job.sequence; n != s->next; n++) {
+		f = nv_fragment_at(s, n);
+		f->again = false;
+		if (f->state == NV_FRAG_SENT)
+			f->state = NV_FRAG_WAITS;
+	}
 	nv_send_settle(nv, q, cause);
 }
 
