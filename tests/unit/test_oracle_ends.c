@@ -300,3 +300,22 @@ TEST("a WRITE in fragments may have landed though one before it was refused")
 	rig_good(rig_look(t, 250, 50, 0x10));
 	rig_breach(rig_look(t, 300, 1, 0xb0), "byte 300 of t is 0xb0");
 }
+
+/* A fragment that was lost is made anew, of what is in memory then. */
+TEST("a WRITE in fragments may bring what a later one has left at its source, but for a fence")
+{
+	rig_start();
+	uint32_t f = oracle_pair(o, "f", ORACLE_FRAGMENTS);
+	uint64_t w1 = rig_post("w1", f, a, t, 0, 100), w2 = rig_post("w2", f, b, a, 50, 50);
+	struct oracle_work fenced = { .name = "w3", .pair = f, .fence = true, .from = t,
+				      .to = a, .from_at = 1000, .to_at = 0, .bytes = 50 };
+	uint64_t w3 = oracle_post(o, &fenced);
+
+	rig_finish(w1);
+	rig_finish(w2);
+	rig_finish(w3);
+	rig_good(rig_look(t, 50, 25, 0xb0));
+	rig_good(rig_look(t, 75, 25, 0xa0));
+	rig_good(rig_look(t, 0, 25, 0xa0));
+	rig_breach(rig_look(t, 25, 25, 0x10), "byte 25 of t is 0x10");
+}

@@ -249,6 +249,14 @@ bool oracle_before_source(const struct oracle *o, const struct op *v,
 	return (v->done && v->end < w->post) || source_order(o, v, w);
 }
 
+bool oracle_after_source(const struct oracle *o, const struct op *v, const struct op *w)
+{
+	if (v == w || !same_order(o, w, v))
+		return false;
+	/* A fragment that was lost takes its bytes anew, when later ones may have landed. */
+	return o->pair[w->pair].kept != ORACLE_FRAGMENTS || v->fence;
+}
+
 /* ---- requests ---- */
 
 static uint64_t oracle_clip(const struct oracle *o, uint32_t area, uint64_t at,

@@ -60,8 +60,9 @@ enum oracle_order {
 	ORACLE_PACKETS,
 	/*
 	 * Of NetVM's transport: WRITEs alone. A later one lies on an earlier one, but may be seen
-	 * before it, where they do not meet, and though that one is refused; unless it has a
-	 * fence.
+	 * before it, where they do not meet, and though that one is refused; and what it leaves
+	 * at that one's source, that one may bring, since a lost fragment is made anew. Unless
+	 * it has a fence.
 	 */
 	ORACLE_FRAGMENTS,
 	/*

@@ -255,9 +255,8 @@ void oracle_tell_sources(struct oracle *o, uint32_t area, uint64_t at,
 		if (w->from != area || w->done || w->never ||
 		    w->from_at >= at + n || w->from_at + w->n <= at)
 			continue;
-		/* Later ones are not begun before its bytes were taken. */
-		if (op && op != w && op->pair == w->pair &&
-		    oracle_before(o, w, op)) {
+		/* Most later ones are not begun before its bytes were taken. */
+		if (op && oracle_after_source(o, op, w)) {
 			w->filtered = true;
 			continue;
 		}

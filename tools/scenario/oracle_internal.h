@@ -111,6 +111,9 @@ bool oracle_before(const struct oracle *o, const struct op *v,
 /* v comes surely before w takes its bytes. */
 bool oracle_before_source(const struct oracle *o, const struct op *v,
 			  const struct op *w);
+/* v, of the same queue pair, comes surely after w has taken its bytes. */
+bool oracle_after_source(const struct oracle *o, const struct op *v,
+			 const struct op *w);
 void oracle_done(struct oracle *o, struct op *w);
 /* It may still write, or complete; NULL. */
 struct op *oracle_find_open(struct oracle *o, uint64_t number);
