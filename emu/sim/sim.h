@@ -15,7 +15,7 @@
  * mutexes and wait queues.
  *
  * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c, defer.c (work for
- * the thread that runs hardware); a coroutine is lib/os/coroutine.h. Beside it, with headers of
+ * the thread that runs hardware); a coroutine is emu/os/coroutine.h. Beside it, with headers of
  * their own: sync.c (mutex, wait queue on top of park), grace.c (grace periods), rng.c,
  * timing.c (profiles); watch.h is of lockstep.c.
  */
