@@ -35,9 +35,11 @@ FEW_SRC := $(if $(OTHER_OS),$(POSIX_SRC),$(if $(OTHER_PAGE),\
 test-programs: $(FAULTLINE) $(if $(OTHER_OS)$(OTHER_PAGE),\
 	       $(patsubst tests/unit/%.c,$(B)/tests/%,$(FEW_SRC)),$(UNIT_BIN) $(EXAMPLE_BIN))
 
-# Two hundred programs, each with the whole board: half of the time when LLD links them.
+# Two hundred programs, each with the whole board: half of the time when LLD links them. A
+# compiler for another machine looks for another linker.
 ifeq ($(SYSTEM),Linux)
-UNIT_LD := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+UNIT_LD := $(if $(filter cc gcc% clang%,$(notdir $(firstword $(CC)))),\
+	   $(if $(shell command -v ld.lld),-fuse-ld=lld))
 endif
 
 $(filter-out %/test_attach_swarm,$(UNIT_BIN)): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) \
