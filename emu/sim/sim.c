@@ -37,6 +37,8 @@ struct sim *sim_create(const struct sim_config *cfg)
 	return sim;
 
 no_clock:
+	heap_free(&sim->common.heap);
+	heap_free(&sim->heap);
 	pthread_mutex_destroy(&sim->list_lock);
 	os_wakeup_destroy(&sim->clock_wakeup);
 no_clock_wakeup:
