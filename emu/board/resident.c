@@ -268,7 +268,7 @@ static struct board *way_peer(struct board *b, const struct resident_way *way,
 	return fabric_is_clear(b->port, r->node) ? way->peer : NULL;
 }
 
-/* What is told of all requests that are like r. */
+/* The part of the trace entry that is the same for all requests like r. */
 static void way_told(struct resident_way *way, const struct board *b,
 		     const struct fw_resident *r)
 {

@@ -23,7 +23,7 @@
 #include "trace/trace.h"
 
 #define BYTES	(64u * 1024)
-#define ROUNDS	40
+#define ROUNDS	100
 
 /* Cards have the block engine and nothing beside it, and the library no way but the boards'. */
 const struct board_annex *const board_annex = NULL;
@@ -114,7 +114,8 @@ static void core_round(struct core_node *n, struct rng *rng)
 	if (rng_below(rng, 2))
 		MUST(!fl_advise(n->dev, n->memory, BYTES, FL_PAGEOUT));
 	for (i = 0; i < count; i++) {
-		bytes = 1 + (uint32_t)rng_below(rng, BYTES / 2);
+		/* Short ones, too: those that find all there are served in the doorbell. */
+		bytes = 1 + (uint32_t)rng_below(rng, rng_below(rng, 2) ? 64 : BYTES / 2);
 		from = (uint32_t)rng_below(rng, BYTES - bytes);
 		to = (uint32_t)rng_below(rng, BYTES - bytes);
 		read = !flying && rng_below(rng, 4) == 0;

@@ -345,7 +345,7 @@ TEST("a key that is gone when a fragment goes again: what is before it goes on i
 	EXPECT_EQ(g.dones, 1);
 	EXPECT_GE(g.alarm, g.now + 1);
 	rig_silent(&g);
-	STEP("the first has come, and so the second's failure is told");
+	STEP("the first has come, and so the failure of the second is reported");
 	answer_in(WOP_NV_ACK, 1, 2, false);
 	rig_is_done(&g, 1, 1, FL_ST_OK);
 	rig_is_done(&g, 2, 2, FL_ST_LOCAL_KEY);
