@@ -141,15 +141,16 @@ LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-l
 # Of a system layer, the one that OS asks for.
 of_os = $(filter-out %/$(filter-out $(OS),linux posix).c,$(1))
 EMU_SRC := $(call of_os,$(foreach d,board board/packets smmu nic nic/transport nic/policy fabric \
-	     host host/shim os serve sim trace window,$(wildcard emu/$(d)/*.c)))
-# Only a real kernel has these: the module, and how it reaches a card behind a window.
-LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
+	     host host/remote host/shim os serve sim trace window,$(wildcard emu/$(d)/*.c)))
+# Only a real kernel has these: the module, its trace points, and the way to a card behind a
+# window.
+LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note trace)
 DRV_SRC := $(filter-out %.mod.c $(LINUX_ONLY),$(wildcard kernel-ref/*.c))
 OS_SRC := $(call of_os,$(wildcard lib/os/*.c))
 LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)
 # A unit test links all of tools/ but the file with main().
 MAIN_SRC := $(wildcard tools/faultline/main.c)
-TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,confine faultline scenario view work,\
+TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,confine faultline harness scenario view work,\
 	      $(wildcard tools/$(d)/*.c))) $(wildcard rtl/cosim/engine_*.c)
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 
@@ -246,8 +247,9 @@ help:
 
 # In this order: some use what earlier ones define. A handout has only some of them.
 ROOMS := tools/gen/gen.mk book/book.mk tools/way/way.mk lib/verbs/verbs.mk rtl/rtl.mk \
-	 tests/linux/linux.mk tools/vqfdb/vqfdb.mk kernel-ref/kernel.mk tests/tests.mk \
-	 tests/bench/bench.mk tests/core/core.mk tests/faults/faults.mk tests/fuzz/fuzz.mk tests/cross.mk \
+	 rtl/zu/r5/r5.mk tests/linux/linux.mk tools/vqfdb/vqfdb.mk kernel-ref/kernel.mk tests/tests.mk \
+	 tests/bench/bench.mk tests/core/core.mk tests/coverage/coverage.mk \
+	 tests/faults/faults.mk tests/fuzz/fuzz.mk tests/cross.mk \
 	 tools/step/step.mk labs/labs.mk
 include $(if $(HANDOUT),$(wildcard $(ROOMS)),$(ROOMS))
 

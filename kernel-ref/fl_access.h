@@ -93,52 +93,51 @@ static inline void fl_nic_write64(struct fl_dev *dev, u32 off, u64 value)
 static inline u32 fl_smmu_read(struct fl_dev *dev, u32 off)
 {
 	struct fl_window *w = fl_window(dev);
-	void __iomem *reg;
+	u32 at = fl_smmu_place(dev, off);
 
-	if (w)
-		return fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u32));
-	reg = fl_smmu_reg(dev, off);
-	return reg ? readl(reg) : 0;
+	if (at == FL_SMMU_NOWHERE)
+		return 0;
+	return w ? (u32)fl_window_read(w, FL_WINDOW_SMMU + at, sizeof(u32)) :
+		   readl(dev->smmu + at);
 }
 
 static inline u64 fl_smmu_read64(struct fl_dev *dev, u32 off)
 {
 	struct fl_window *w = fl_window(dev);
-	void __iomem *reg;
+	u32 at = fl_smmu_place(dev, off);
 
-	if (w)
-		return fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u64));
-	reg = fl_smmu_reg(dev, off);
-	return reg ? readq(reg) : 0;
+	if (at == FL_SMMU_NOWHERE)
+		return 0;
+	return w ? fl_window_read(w, FL_WINDOW_SMMU + at, sizeof(u64)) :
+		   readq(dev->smmu + at);
 }
 
 static inline void fl_smmu_write(struct fl_dev *dev, u32 off, u32 value)
 {
 	struct fl_window *w = fl_window(dev);
-	void __iomem *reg;
+	u32 at = fl_smmu_place(dev, off);
 
-	if (w) {
-		fl_window_write(w, FL_WINDOW_SMMU + off, sizeof(value), value);
+	if (at == FL_SMMU_NOWHERE)
 		return;
-	}
-	reg = fl_smmu_reg(dev, off);
-	if (reg)
-		writel(fl_smmu_value(dev, off, value), reg);
+	value = fl_smmu_value(dev, off, value);
+	if (w)
+		fl_window_write(w, FL_WINDOW_SMMU + at, sizeof(value), value);
+	else
+		writel(value, dev->smmu + at);
 }
 
 /* Registers that wide hold no number of a bank. */
 static inline void fl_smmu_write64(struct fl_dev *dev, u32 off, u64 value)
 {
 	struct fl_window *w = fl_window(dev);
-	void __iomem *reg;
+	u32 at = fl_smmu_place(dev, off);
 
-	if (w) {
-		fl_window_write(w, FL_WINDOW_SMMU + off, sizeof(value), value);
+	if (at == FL_SMMU_NOWHERE)
 		return;
-	}
-	reg = fl_smmu_reg(dev, off);
-	if (reg)
-		writeq(value, reg);
+	if (w)
+		fl_window_write(w, FL_WINDOW_SMMU + at, sizeof(value), value);
+	else
+		writeq(value, dev->smmu + at);
 }
 
 static inline u32 fl_cb_read(struct fl_dev *dev, unsigned int bank, u32 off)

@@ -65,6 +65,7 @@
 
 /* sources: smmu-ids: TBU and AXI ID of the first slot, if no property says */
 #define FL_STREAM_BASE	0x200
+#define FL_DMA_BITS	48	/* the same for faultline,queue-bits */
 /*
  * A slot uses this many stream IDs in turn, one after the other process: what
  * the card still does for an earlier owner then matches no group any more.
@@ -140,11 +141,13 @@ struct fl_dev {
 	void __iomem *nic;
 	phys_addr_t nic_pa;	/* for mapping doorbells */
 	struct fl_window *window;	/* instead of these (fl_window.h) */
+	const struct arm_smmu_reserved *lent;	/* fl_smmu.h; NULL: the SMMU is ours */
 	int irq_smmu, irq_fault, irq_event;
 	u32 index;		/* in its name, and in traces */
 	struct workqueue_struct *wq;
 
 	u32 stream_base;
+	u32 queue_bits;		/* of address, that the firmware's processor has */
 	u32 system;		/* of a new process; enum fl_system */
 	u32 resolve;		/* of a new process; enum fl_ioc_resolve */
 	u32 resolve_number;	/* of around:N; else 0 */
@@ -245,7 +248,7 @@ struct fl_own {
 	struct list_head regions;	/* inserted: that are entered, newest first */
 };
 
-/* Pages that a process finds where the card was (fl_map.c). */
+/* Pages that a process finds where the card was (fl_dummy.c). */
 enum fl_dummy { FL_DUMMY_DOORBELL, FL_DUMMY_QUEUE, FL_DUMMIES };
 
 struct fl_ctx {
@@ -289,7 +292,7 @@ struct fl_ctx {
 	u64 next_offset;	/* for mmap */
 	u64 queue_bytes;
 	atomic64_t pinned;	/* pages */
-	u64 pin_limit;		/* of the process, as it was last seen (fl_mr.c) */
+	u64 pin_limit;		/* of the process, as it was last seen (fl_pin.c) */
 	bool pin_free;		/* it was allowed to pin without limit */
 	struct mutex queue_lock;	/* queue memory */
 	struct list_head queues;	/* queue_lock */
@@ -323,6 +326,9 @@ struct fl_pd {
 	u32 number;
 };
 
+#define FL_ACC_WRITES	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
+			 FL_ACC_REMOTE_ATOMIC)
+
 struct fl_mr {
 	struct list_head list;
 	u32 key, access, pd;
@@ -341,6 +347,7 @@ struct fl_resources {
 	void __iomem *psdma;	/* NULL: none */
 	phys_addr_t nic_pa;
 	struct fl_window *window;	/* instead of these, or NULL */
+	struct arm_smmu_reserved *lent;	/* by Linux's arm-smmu (fl_smmu.h), or NULL */
 	int irq_smmu, irq_fault, irq_event, irq_psdma;
 	u32 index;		/* if no property says */
 };
@@ -350,10 +357,24 @@ int fl_probe(struct device *dev, const struct fl_resources *res);
 void fl_remove(struct device *dev);
 /* The machine stops, or another kernel takes it over: so does the card. */
 void fl_shutdown(struct device *dev);
-/* Whoever sleeps on the card looks again. */
-void fl_wake_all(struct fl_dev *dev);
+/* The machine has slept, and the card has not. */
+void fl_pm_resume(struct device *dev);
+
+/* fl_ref.c */
 void fl_dev_get(struct fl_dev *dev);
 void fl_dev_put(struct fl_dev *dev);
+/* The process on a slot, with a reference, or NULL. */
+struct fl_ctx *fl_ctx_on(struct fl_dev *dev, unsigned int slot);
+/*
+ * The same if it is the one with this id. Not in a top half, which must not give the last
+ * reference back.
+ */
+struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id);
+void fl_ctx_put(struct fl_ctx *ctx);
+/* Whoever sleeps on the card looks again. */
+void fl_wake_all(struct fl_dev *dev);
+/* Its address space ends; the file may go on in a child. Does not sleep. */
+void fl_ctx_owner_gone(struct fl_ctx *ctx);
 
 /* fl_ctx.c */
 extern const struct file_operations fl_fops;
@@ -364,18 +385,12 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file);
 int fl_ctx_start(struct fl_ctx *ctx);
 /* Nobody has the file any more. */
 void fl_ctx_close(struct fl_ctx *ctx);
-/* Its address space ends; the file may go on in a child. Does not sleep. */
-void fl_ctx_owner_gone(struct fl_ctx *ctx);
 /* Take all processes off the card, which opens for nobody any more. */
 void fl_life_end(struct fl_dev *dev);
 /* The same at once, whatever they are doing: nobody will tidy up after it. */
 void fl_life_cut(struct fl_dev *dev);
-/*
- * The process on a slot if it is the one with this id, with a reference. Not
- * in a top half, which must not give the last reference back.
- */
-struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id);
-void fl_ctx_put(struct fl_ctx *ctx);
+/* Those that have a bank hear -ENODEV from now on; how many. Others may open. */
+unsigned int fl_life_cut_banks(struct fl_dev *dev);
 
 /* fl_bank.c */
 int fl_smmu_reset(struct fl_dev *dev);
@@ -512,17 +527,21 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a);
 int fl_mr_dereg(struct fl_ctx *ctx, u32 key);
 int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a);
 void fl_mr_free_all(struct fl_ctx *ctx);
+
+/* fl_region.c */
+/* ctx->lock is held; NULL: there is none. */
+struct fl_mr *fl_mr_by_key(struct fl_ctx *ctx, u32 key);
 /* The region that holds the block; -EFAULT there is none, -EACCES. */
 int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write,
 	       struct fl_range *region);
+/* Does the region let the card write? */
+bool fl_mr_writes(const struct fl_mr *mr);
 
-/* fl_mr.c again: pages that stay, and how many a process may have */
+/* fl_pin.c */
 void fl_pin_init(struct fl_ctx *ctx);
 /* Before pinning; -EDQUOT. Also in a worker, for the process that ctx is of. */
 int fl_pin_reserve(struct fl_ctx *ctx, u64 npages);
 void fl_pin_give_back(struct fl_ctx *ctx, u64 npages);
-/* Does the region let the card write? */
-bool fl_mr_writes(const struct fl_mr *mr);
 /* Bring its pages in, pin and count them; ctx->lock is not held. */
 int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r);
 /* If it has any. */
@@ -536,12 +555,14 @@ void fl_pd_free_all(struct fl_ctx *ctx);
 
 #include "fl_queue.h"
 
-/* fl_map.c */
+/* fl_dummy.c */
 int fl_map_prepare(struct fl_ctx *ctx);
 void fl_map_free(struct fl_ctx *ctx);
+vm_fault_t fl_map_fault(struct vm_fault *vmf);
+
+/* fl_map.c */
 /* No mapping leads to the card any more; dev->gone and ctx->dead are set. */
 void fl_map_end(struct fl_ctx *ctx);
-vm_fault_t fl_map_fault(struct vm_fault *vmf);
 int fl_mmap(struct file *file, struct vm_area_struct *vma);
 
 /* fl_platform.c */

@@ -2,7 +2,7 @@
 /*
  * Events that a process may want to hear of: a queue pair has failed or has heard its peer, a
  * completion queue was full, a shared receive queue runs low. Completions have their own way
- * (fl_queue.c).
+ * (fl_cq.c).
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>

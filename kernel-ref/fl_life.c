@@ -25,45 +25,6 @@
 
 /* ---- the object ---- */
 
-/* The process on a slot, with a reference, or NULL. */
-static struct fl_ctx *fl_ctx_on(struct fl_dev *dev, unsigned int slot)
-{
-	struct fl_ctx *ctx;
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->irq_lock, flags);
-	ctx = dev->slot[slot];
-	if (ctx)
-		kref_get(&ctx->ref);
-	spin_unlock_irqrestore(&dev->irq_lock, flags);
-	return ctx;
-}
-
-struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id)
-{
-	struct fl_ctx *ctx = fl_ctx_on(dev, slot);
-
-	if (!ctx || ctx->id == id)
-		return ctx;
-	fl_ctx_put(ctx);
-	return NULL;
-}
-
-static void fl_ctx_free(struct kref *ref)
-{
-	struct fl_ctx *ctx = container_of(ref, struct fl_ctx, ref);
-
-	fl_map_free(ctx);
-	mmdrop(ctx->mm);
-	fl_dev_put(ctx->dev);
-	kfree(ctx);
-}
-
-void fl_ctx_put(struct fl_ctx *ctx)
-{
-	kref_put(&ctx->ref, fl_ctx_free);
-}
-
 static void fl_ctx_end_work(struct work_struct *work);
 
 struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
@@ -112,6 +73,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	fl_own_init(&ctx->carded, ctx);
 	fl_own_init(&ctx->shadowed, ctx);
 	fl_nic_init(ctx);
+	fl_advise_init(ctx);
 	fl_sink_init(ctx);
 	fl_plan_init(ctx);
 	fl_plan_set(ctx, dev->resolve, dev->resolve_number);
@@ -298,6 +260,8 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	fl_snoop_end(ctx);
 	fl_psdma_end(ctx);
 	fl_sink_end(ctx);
+	fl_nic_close(ctx);
+	fl_advise_end(ctx);
 	fl_nic_end(ctx);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->draining, true);
@@ -335,7 +299,11 @@ static void fl_ctx_leave(struct fl_ctx *ctx)
 	fl_mr_free_all(ctx);
 	fl_snoop_free(ctx);
 	ctx->tables->unbind(ctx);
-	fl_queue_free_all(ctx, !ret);
+	fl_qp_end_all(ctx);
+	fl_srq_end_all(ctx);
+	fl_count_end_all(ctx);
+	fl_cq_end_all(ctx);
+	fl_queue_end_all(ctx, !ret);
 	fl_pd_free_all(ctx);
 	mutex_unlock(&ctx->lock);
 	fl_slot_give_back(ctx);
@@ -362,16 +330,6 @@ static void fl_ctx_end_work(struct work_struct *work)
 
 	fl_ctx_end(ctx);
 	fl_ctx_put(ctx);
-}
-
-void fl_ctx_owner_gone(struct fl_ctx *ctx)
-{
-	/* What ends it already waits for the notifier that calls this. */
-	if (READ_ONCE(ctx->draining))
-		return;
-	kref_get(&ctx->ref);
-	if (!queue_work(ctx->dev->wq, &ctx->end_work))
-		fl_ctx_put(ctx);
 }
 
 void fl_ctx_close(struct fl_ctx *ctx)
@@ -422,6 +380,24 @@ void fl_life_end(struct fl_dev *dev)
 		fl_ctx_end(ctx);
 		fl_ctx_put(ctx);
 	}
+}
+
+unsigned int fl_life_cut_banks(struct fl_dev *dev)
+{
+	struct fl_ctx *ctx;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < FL_SLOTS; i++) {
+		ctx = fl_ctx_on(dev, i);
+		if (!ctx)
+			continue;
+		if (READ_ONCE(ctx->sctlr)) {
+			fl_bank_cut(ctx);
+			n++;
+		}
+		fl_ctx_put(ctx);
+	}
+	return n;
 }
 
 void fl_life_cut(struct fl_dev *dev)

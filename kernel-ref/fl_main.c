@@ -15,9 +15,6 @@
 #include "fl_access.h"
 #include "fl_dev.h"
 
-#define CREATE_TRACE_POINTS
-#include "fl_trace.h"
-
 struct class fl_class = { .name = "faultline" };
 
 static void fl_dev_free(struct device *entry)
@@ -29,16 +26,6 @@ static void fl_dev_free(struct device *entry)
 	put_device(dev->dev);
 	kfree(dev->cq);
 	kfree(dev);
-}
-
-void fl_dev_get(struct fl_dev *dev)
-{
-	get_device(&dev->entry);
-}
-
-void fl_dev_put(struct fl_dev *dev)
-{
-	put_device(&dev->entry);
 }
 
 static u32 fl_property(struct device *dev, const char *name, u32 value)
@@ -59,10 +46,13 @@ static int fl_properties(struct fl_dev *dev)
 				   FL_IOC_RESOLVE_BLOCK);
 	dev->resolve_number = fl_property(dev->dev, "faultline,resolve-number",
 					  0);
+	dev->queue_bits = fl_property(dev->dev, "faultline,queue-bits",
+				      FL_DMA_BITS);
 	dev->own_plan = dev_get_platdata(dev->dev);
 	/* regs.def, CTX.STREAM: 15 bits */
 	if (dev->stream_base > BIT(15) - FL_SLOTS * FL_STREAM_TURNS ||
-	    dev->system >= FL_SYSTEMS ||
+	    dev->system >= FL_SYSTEMS || dev->queue_bits < 12 ||
+	    dev->queue_bits > FL_DMA_BITS ||
 	    !fl_plan_known(dev, dev->resolve, dev->resolve_number))
 		return -EINVAL;
 	return 0;
@@ -146,7 +136,10 @@ static int fl_card_start(struct fl_dev *dev)
 {
 	int ret;
 
-	ret = dma_set_mask_and_coherent(dev->dev, DMA_BIT_MASK(48));
+	ret = dma_set_mask_and_coherent(dev->dev, DMA_BIT_MASK(FL_DMA_BITS));
+	if (ret)
+		return ret;
+	ret = dma_set_coherent_mask(dev->dev, DMA_BIT_MASK(dev->queue_bits));
 	if (ret)
 		return ret;
 	ret = fl_smmu_reset(dev);
@@ -234,6 +227,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->nic = res->nic;
 	dev->nic_pa = res->nic_pa;
 	dev->window = res->window;
+	dev->lent = res->lent;
 	dev->irq_smmu = res->irq_smmu;
 	dev->irq_fault = res->irq_fault;
 	dev->irq_event = res->irq_event;
@@ -269,18 +263,6 @@ err_put:
 	return ret;
 }
 
-void fl_wake_all(struct fl_dev *dev)
-{
-	unsigned long flags;
-	unsigned int i;
-
-	spin_lock_irqsave(&dev->irq_lock, flags);
-	for (i = 0; i < FL_SLOTS; i++)
-		if (dev->slot[i])
-			wake_up_all(&dev->slot[i]->wait);
-	spin_unlock_irqrestore(&dev->irq_lock, flags);
-}
-
 /* Files may still be open: their calls answer -ENODEV from now on. */
 void fl_remove(struct device *parent)
 {
@@ -290,6 +272,27 @@ void fl_remove(struct device *parent)
 	fl_life_end(dev);
 	fl_card_stop(dev);
 	fl_dev_put(dev);
+}
+
+/*
+ * Where arm-smmu has the SMMU, it has just reset it: banks are off, and their streams
+ * fault. What an access met there meanwhile nobody knows, so what was open has
+ * lost its card.
+ *
+ * Interrupts that are messages may have got lost. Whoever sends them sends one more
+ * when a register of that unit is written and its line is up (faultline/window.h);
+ * so one is written of each, which changes nothing.
+ */
+void fl_pm_resume(struct device *parent)
+{
+	struct fl_dev *dev = dev_get_drvdata(parent);
+	unsigned int n = dev->lent ? fl_life_cut_banks(dev) : 0;
+
+	if (n)
+		dev_warn(dev->dev,
+			 "the SMMU was reset; %u files have lost the card\n", n);
+	fl_cb_write(dev, 0, SMMU_CB_FSR, 0);
+	fl_card_enable(dev, true);
 }
 
 /*

@@ -4,9 +4,8 @@
  *
  * A card can be taken from its driver while processes have it mapped, and its
  * next driver gives the same slots to others. So then all mappings are taken
- * away; who touches one again finds a page of his own, where nothing happens:
- * zeros, which the library takes for a card that is gone (faultline/window.h,
- * alive), and an error, which the next call has, rather than SIGBUS.
+ * away; a process that touches one again finds a page of its own, where nothing
+ * happens (fl_dummy.c).
  */
 #include <linux/errno.h>
 #include <linux/fs.h>
@@ -18,51 +17,6 @@
 #include "fl_access.h"
 #include "fl_compat.h"
 #include "fl_dev.h"
-
-int fl_map_prepare(struct fl_ctx *ctx)
-{
-	unsigned int i;
-
-	for (i = 0; i < FL_DUMMIES; i++)
-		ctx->dummy[i] = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (ctx->dummy[FL_DUMMY_DOORBELL] && ctx->dummy[FL_DUMMY_QUEUE])
-		return 0;
-	fl_map_free(ctx);
-	return -ENOMEM;
-}
-
-void fl_map_free(struct fl_ctx *ctx)
-{
-	unsigned int i;
-
-	for (i = 0; i < FL_DUMMIES; i++)
-		free_page((unsigned long)ctx->dummy[i]);
-}
-
-/*
- * All is mapped at once, so this is only called for what was taken away: it may
- * be from all files of the card at once, before each of them is dead.
- */
-vm_fault_t fl_map_fault(struct vm_fault *vmf)
-{
-	struct vm_area_struct *vma = vmf->vma;
-	struct fl_ctx *ctx = vma->vm_file->private_data;
-	struct fl_queue *q = vma->vm_private_data;
-	void *page = ctx->dummy[q && !q->doorbell ? FL_DUMMY_QUEUE :
-						   FL_DUMMY_DOORBELL];
-
-	if (!READ_ONCE(ctx->dev->gone))
-		return VM_FAULT_SIGBUS;
-	if (vma->vm_flags & VM_MIXEDMAP) {
-		vmf->page = virt_to_page(page);
-		get_page(vmf->page);
-		return 0;
-	}
-	/* It is plain memory, whatever was there before. */
-	return vmf_insert_pfn_prot(vma, vmf->address,
-				   PHYS_PFN(virt_to_phys(page)),
-				   vm_get_page_prot(vma->vm_flags));
-}
 
 /*
  * ctx->dead is set, so that mmap() refuses. One that looked before has the mmap

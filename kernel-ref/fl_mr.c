@@ -5,61 +5,20 @@
  * A region is a promise about addresses, not about pages: one that is not
  * pinned may cover what is not there, or not even mapped yet.
  */
-#include <linux/capability.h>
 #include <linux/errno.h>
-#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "faultline/bounce.h"
 #include "faultline/system.h"
 #include "fl_access.h"
-#include "fl_compat.h"
 #include "fl_tables.h"
 #include "fl_trace.h"
 
 #define FL_ACC_ALL	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
 			 FL_ACC_REMOTE_READ | FL_ACC_REMOTE_ATOMIC)
-#define FL_ACC_WRITES	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
-			 FL_ACC_REMOTE_ATOMIC)
-#define FL_PIN_CHUNK	512	/* pages with the mmap lock held */
-
-static struct fl_mr *fl_mr_by_key(struct fl_ctx *ctx, u32 key)
-{
-	struct fl_mr *mr;
-
-	list_for_each_entry(mr, &ctx->mrs, list)
-		if (mr->key == key)
-			return mr;
-	return NULL;
-}
-
-int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write,
-	       struct fl_range *region)
-{
-	unsigned long flags;
-	struct fl_mr *mr;
-	int ret = -EFAULT;
-
-	spin_lock_irqsave(&ctx->list_lock, flags);
-	list_for_each_entry(mr, &ctx->mrs, list) {
-		if (va < mr->addr || len > mr->length ||
-		    va - mr->addr > mr->length - len)
-			continue;
-		ret = -EACCES;
-		if (write && !(mr->access & FL_ACC_WRITES))
-			continue;
-		region->start = mr->addr;
-		region->end = mr->addr + mr->length;
-		ret = 0;
-		break;
-	}
-	spin_unlock_irqrestore(&ctx->list_lock, flags);
-	return ret;
-}
 
 /*
  * Does what is mapped in the range allow it? Holes are an error for pinning
@@ -90,137 +49,6 @@ static int fl_mr_check(struct mm_struct *mm, struct fl_range r, bool write,
 	}
 	mmap_read_unlock(mm);
 	return ret;
-}
-
-struct fl_mr *fl_mr_of_key(struct fl_ctx *ctx, u32 key)
-{
-	unsigned long flags;
-	struct fl_mr *mr;
-
-	spin_lock_irqsave(&ctx->list_lock, flags);
-	mr = fl_mr_by_key(ctx, key);
-	spin_unlock_irqrestore(&ctx->list_lock, flags);
-	return mr;
-}
-
-bool fl_mr_writes(const struct fl_mr *mr)
-{
-	return mr->access & FL_ACC_WRITES;
-}
-
-static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
-		   bool write, struct page **pages)
-{
-	long n;
-
-	mmap_read_lock(mm);
-	n = fl_pin_pages(mm, va, npages, write, pages);
-	mmap_read_unlock(mm);
-	return n;
-}
-
-/* What the process that has opened the file may pin; called by it. */
-static u64 fl_pin_limit(struct fl_ctx *ctx)
-{
-	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
-
-	WRITE_ONCE(ctx->pin_limit, limit);
-	return limit;
-}
-
-void fl_pin_init(struct fl_ctx *ctx)
-{
-	fl_pin_limit(ctx);
-	ctx->pin_free = capable(CAP_IPC_LOCK);
-}
-
-/* A worker has limits and rights of its own: those that the process had last hold. */
-static bool fl_pin_allowed(struct fl_ctx *ctx, u64 pinned)
-{
-	if (current->mm != ctx->mm)
-		return pinned <= READ_ONCE(ctx->pin_limit) || ctx->pin_free;
-	return pinned <= fl_pin_limit(ctx) || capable(CAP_IPC_LOCK);
-}
-
-/*
- * Count first and look then: a process has other files, and other drivers, that
- * pin for it at the same time.
- */
-int fl_pin_reserve(struct fl_ctx *ctx, u64 npages)
-{
-	u64 file, all;
-
-	if (npages > FL_PIN_PAGES_MAX)
-		return -EDQUOT;
-	file = atomic64_add_return(npages, &ctx->pinned);
-	all = atomic64_add_return(npages, &ctx->mm->pinned_vm);
-	if (file <= FL_PIN_PAGES_MAX && fl_pin_allowed(ctx, all))
-		return 0;
-	fl_pin_give_back(ctx, npages);
-	return -EDQUOT;
-}
-
-void fl_pin_give_back(struct fl_ctx *ctx, u64 npages)
-{
-	atomic64_sub(npages, &ctx->mm->pinned_vm);
-	atomic64_sub(npages, &ctx->pinned);
-}
-
-/* So many have been pinned; they were all reserved. */
-static void fl_mr_give_back(struct fl_ctx *ctx, struct fl_mr *mr,
-			    unsigned long done)
-{
-	unpin_user_pages_dirty_lock(mr->pages, done, fl_mr_writes(mr));
-	kvfree(mr->pages);
-	mr->pages = NULL;
-	fl_pin_give_back(ctx, mr->npages);
-}
-
-static int fl_mr_pin_all(struct fl_ctx *ctx, struct fl_mr *mr,
-			 struct fl_range r, unsigned long *done)
-{
-	bool write = fl_mr_writes(mr);
-	long n;
-
-	while (*done < mr->npages) {
-		n = fl_pin(ctx->mm, r.start + (u64)*done * PAGE_SIZE,
-			   min(mr->npages - *done, (unsigned long)FL_PIN_CHUNK),
-			   write, mr->pages + *done);
-		if (n <= 0)
-			return n ? n : -EFAULT;
-		*done += n;
-		cond_resched();
-	}
-	return 0;
-}
-
-/* This takes as long as there are pages. */
-int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
-{
-	unsigned long done = 0;
-	int ret;
-
-	r = fl_range_pages(r);
-	mr->npages = (r.end - r.start) >> PAGE_SHIFT;
-	ret = fl_pin_reserve(ctx, mr->npages);
-	if (ret)
-		return ret;
-	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages),
-				   GFP_KERNEL_ACCOUNT);
-	if (!mr->pages) {
-		fl_pin_give_back(ctx, mr->npages);
-		return -ENOMEM;
-	}
-	ret = fl_mr_pin_all(ctx, mr, r, &done);
-	if (ret)
-		fl_mr_give_back(ctx, mr, done);
-	return ret;
-}
-
-void fl_mr_unpin(struct fl_ctx *ctx, struct fl_mr *mr)
-{
-	if (mr->pages)
-		fl_mr_give_back(ctx, mr, mr->npages);
 }
 
 static int fl_mr_create(struct fl_ctx *ctx, struct fl_mr *mr)
@@ -329,6 +157,27 @@ static bool fl_mr_range(struct fl_ctx *ctx, const struct fl_reg_mr *a, bool pinn
 	return fl_range_make(a->addr, a->length, r) && r->end <= end;
 }
 
+/* Into the card's own tables, as much of it as is to be there from the beginning. */
+static int fl_mr_load(struct fl_ctx *ctx, struct fl_mr *mr)
+{
+	struct fl_nic_reach reach;
+	int ret;
+
+	if (!fl_tables_carded(ctx->tables))
+		return 0;
+	fl_nic_region_begin(ctx, mr, &reach);
+	if (!reach.pinned && !ctx->tables->whole)
+		return 0;
+	ctx->nmr_moving++;
+	mutex_unlock(&ctx->lock);
+	/* What is pinned is loaded now: the card never misses it. */
+	ret = reach.pinned ? fl_bring_all(ctx, &reach, reach.r, false, FL_BRING_NEED) :
+			     fl_shadow_begin(ctx, &reach);
+	mutex_lock(&ctx->lock);
+	ctx->nmr_moving--;
+	return ret;
+}
+
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED ||
@@ -366,7 +215,7 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 		return ret;
 	}
 	a->key = mr->key;
-	ret = fl_nic_region_begin(ctx, mr);
+	ret = fl_mr_load(ctx, mr);
 	/* With the lock given back, it may have gone already. */
 	if (ret)
 		fl_mr_dereg(ctx, a->key);
@@ -403,7 +252,7 @@ int fl_mr_dereg(struct fl_ctx *ctx, u32 key)
 	fl_nic_region_end(ctx, mr);
 	ret = fl_cmd_object(ctx, FL_CMD_MR_DESTROY, key);
 	if (ret) {
-		fl_nic_region_begin(ctx, mr);
+		fl_mr_load(ctx, mr);
 		return ret;
 	}
 	fl_mr_remove(ctx, mr);
@@ -455,7 +304,7 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 	if (a->addr < mr->addr || a->length > mr->length ||
 	    a->addr - mr->addr > mr->length - a->length)
 		return -EINVAL;
-	if (write && !(mr->access & FL_ACC_WRITES))
+	if (write && !(fl_mr_writes(mr)))
 		return -EACCES;
 	if (carded)
 		ret = fl_nic_reach(ctx, a->key, a->addr, a->length, write, &reach);

@@ -119,14 +119,17 @@ void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, u32 code);
 #define FL_NIC_PART_BYTES	BIT_ULL(FL_NIC_PART_SHIFT)
 
 void fl_nic_init(struct fl_ctx *ctx);
-/* Its key is known. ctx->lock is held, and given back meanwhile. */
-int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr);
 /* The firmware is about to let go of it: its table becomes empty, and stays so. */
 void fl_nic_region_end(struct fl_ctx *ctx, struct fl_mr *mr);
 /* All of them, once and for all. Does not sleep. */
 void fl_nic_close(struct fl_ctx *ctx);
-/* After that. */
+/* After that, and after fl_advise_end(): no worker is at it any more. */
 void fl_nic_end(struct fl_ctx *ctx);
+/*
+ * Nothing is copied any more, after this, for what had ended before. ctx->lock is not
+ * held.
+ */
+void fl_nic_settle(struct fl_ctx *ctx);
 
 /* What of a region may be brought in. */
 struct fl_nic_reach {
@@ -136,6 +139,9 @@ struct fl_nic_reach {
 	bool writes, pinned;
 };
 
+/* Its key is known. ctx->lock is held; *reach: all of it. */
+void fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr,
+			 struct fl_nic_reach *reach);
 /* -ENOENT: no such region; -EFAULT: it does not hold all of this; -EACCES. */
 int fl_nic_reach(struct fl_ctx *ctx, u32 key, u64 va, u64 len, bool write,
 		 struct fl_nic_reach *reach);
@@ -249,10 +255,8 @@ void fl_ring_unneed(struct fl_dev *dev);
 void fl_ring_stop(struct fl_dev *dev);
 /* Part of the event line's top half. */
 bool fl_ring_irq(struct fl_dev *dev);
-/* The queue pair has ended: what is held for it is not copied any more... */
+/* The queue pair has ended: after fl_nic_settle() nothing is copied for it any more. */
 void fl_ring_forget(struct fl_dev *dev, u32 qp);
-/* ...nor is anything, after this, for what has ended before. ctx->lock is not held. */
-void fl_ring_settle(struct fl_ctx *ctx);
 
 /* ---- fl_advise.c ---- */
 

@@ -12,10 +12,12 @@
 #include <linux/irq.h>
 #include <linux/jump_label.h>
 #include <linux/pci.h>
+#include <linux/pm.h>
 #include <linux/slab.h>
 
 #include "fl_access.h"
 #include "fl_dev.h"
+#include "fl_smmu.h"
 #include "fl_window.h"
 
 #define FL_BAR_BELL	0
@@ -100,8 +102,8 @@ static int fl_pci_irqs(struct pci_dev *pdev, struct fl_resources *res)
 	for (i = 0; i < FL_WINDOW_VECTORS; i++) {
 		irq[i] = pci_irq_vector(pdev, i);
 		/*
-		 * Who has the bell can interrupt itself for nothing. However
-		 * often that is, the kernel must not turn a vector off for it.
+		 * A process with the doorbell can cause interrupts for nothing.
+		 * However many, the kernel must not turn the vector off.
 		 */
 		irq_set_status_flags(irq[i], IRQ_IS_POLLED);
 	}
@@ -149,15 +151,20 @@ static int fl_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	static_branch_inc(&fl_windows);
 	res.window = &fp->window;
 	res.index = fp->window.index;
-	ret = fl_probe(&pdev->dev, &res);
+	ret = fl_smmu_get_window(&pdev->dev, &res);
 	if (ret)
 		goto err_notes;
+	ret = fl_probe(&pdev->dev, &res);
+	if (ret)
+		goto err_smmu;
 	card = pci_get_drvdata(pdev);
 	fl_dev_get(card);
 	WRITE_ONCE(fp->window.card, card);
 	fl_window_watch(&fp->window);
 	return 0;
 
+err_smmu:
+	fl_smmu_put_window(&fp->window);
 err_notes:
 	static_branch_dec(&fl_windows);
 	fl_notes_stop(&fp->window);
@@ -178,6 +185,7 @@ static void fl_pci_remove(struct pci_dev *pdev)
 	struct fl_pci *fp = container_of(w, struct fl_pci, window);
 
 	fl_remove(&pdev->dev);
+	fl_smmu_put_window(w);
 	static_branch_dec(&fl_windows);
 	fl_notes_stop(w);
 	fl_window_stop(w);
@@ -197,6 +205,18 @@ static void fl_pci_shutdown(struct pci_dev *pdev)
 	pci_clear_master(pdev);
 }
 
+/*
+ * The card goes on while the machine sleeps: with these, even if nothing is to do
+ * before, the PCI core leaves it on, and it may access memory and interrupt.
+ */
+static int fl_pci_resume(struct device *dev)
+{
+	fl_pm_resume(dev);
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(fl_pci_pm, NULL, fl_pci_resume);
+
 static const struct pci_device_id fl_pci_ids[] = {
 	{ PCI_DEVICE(FL_WINDOW_PCI_VENDOR, FL_WINDOW_PCI_DEVICE) },
 	{}
@@ -209,6 +229,7 @@ static struct pci_driver fl_pci_driver = {
 	.probe = fl_pci_probe,
 	.remove = fl_pci_remove,
 	.shutdown = fl_pci_shutdown,
+	.driver.pm = pm_sleep_ptr(&fl_pci_pm),
 };
 
 int fl_pci_register(void)

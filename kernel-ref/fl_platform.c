@@ -16,6 +16,7 @@
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
+#include <linux/pm.h>
 
 #include "fl_compat.h"
 #include "fl_dev.h"
@@ -74,6 +75,14 @@ static void fl_platform_shutdown(struct platform_device *pdev)
 	fl_shutdown(&pdev->dev);
 }
 
+static int fl_platform_resume(struct device *dev)
+{
+	fl_pm_resume(dev);
+	return 0;
+}
+
+static DEFINE_SIMPLE_DEV_PM_OPS(fl_platform_pm, NULL, fl_platform_resume);
+
 static const struct of_device_id fl_platform_of[] = {
 	{ .compatible = "faultline,nic" },
 	{}
@@ -87,5 +96,6 @@ struct platform_driver fl_platform_driver = {
 	.driver = {
 		.name = "faultline",
 		.of_match_table = fl_platform_of,
+		.pm = pm_sleep_ptr(&fl_platform_pm),
 	},
 };

@@ -7,16 +7,6 @@
 
 #include "fl_dev.h"
 
-struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
-{
-	struct fl_qp *qp;
-
-	list_for_each_entry(qp, &ctx->qps, list)
-		if (qp->number == number)
-			return qp;
-	return NULL;
-}
-
 #define FL_QP_PACKETS	(FL_QP_RC | FL_QP_UD | FL_QP_NV)
 
 /* What the process's row has its requests travel by. */
@@ -32,6 +22,17 @@ static u32 fl_qp_wanted(const struct fl_ctx *ctx)
 	default:
 		return 0;
 	}
+}
+
+/*
+ * Else all that it posts would miss pages, in tables that it does not have. Those of reliable
+ * connections are good for datagrams, too: what finds no page is lost, as any datagram may be.
+ */
+static bool fl_qp_fits(const struct fl_ctx *ctx, u32 kind)
+{
+	u32 wanted = fl_qp_wanted(ctx);
+
+	return kind == wanted || (kind == FL_QP_UD && wanted == FL_QP_RC);
 }
 
 /* May it be made so? The entries of its own receive queue (0: none), or negative errno. */
@@ -61,8 +62,7 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 		return -ENOENT;
 	if (a->srq && !fl_srq_known(ctx, a->srq - 1))
 		return -ENOENT;
-	/* Else all that it posts would miss pages, in tables that it does not have. */
-	if (kind != fl_qp_wanted(ctx))
+	if (!fl_qp_fits(ctx, kind))
 		return -EOPNOTSUPP;
 	if (ctx->nqp >= FL_QPS_MAX)
 		return -ENOSPC;
@@ -233,7 +233,7 @@ static bool fl_qp_pack(const struct fl_modify_qp *a, u64 *word)
 		*word |= (u64)v[i] << 8 * i;
 	}
 	return !(a->node >> 8) && !(a->peer_qp >> 24) && !(a->sq_psn >> 24) &&
-	       !(a->rq_psn >> 24);
+	       !(a->rq_psn >> 24) && !(a->access >> 8);
 }
 
 /* Of datagrams: what the driver holds for it is nobody's any more. ctx->lock is held. */
@@ -243,7 +243,7 @@ static void fl_qp_forget(struct fl_ctx *ctx, u32 number)
 		return;
 	fl_ring_forget(ctx->dev, number);
 	mutex_unlock(&ctx->lock);
-	fl_ring_settle(ctx);
+	fl_nic_settle(ctx);
 	mutex_lock(&ctx->lock);
 }
 
@@ -255,14 +255,14 @@ int fl_qp_modify(struct fl_ctx *ctx, struct fl_modify_qp *a)
 		.flags = a->mask,
 		.b = a->node | (u64)a->peer_qp << 8,
 		.c = a->sq_psn | (u64)a->rq_psn << 32,
-		.d = a->qkey,
+		.d = a->qkey | (u64)a->access << 32,
 	};
 	bool ends = a->mask & FL_MOD_STATE &&
 		    (a->state == FL_STATE_RESET || a->state == FL_STATE_ERROR);
 	u64 was, word;
 	int ret;
 
-	if (a->draining || a->reserved || !fl_qp_pack(a, &word))
+	if (a->draining || !fl_qp_pack(a, &word))
 		return -EINVAL;
 	if (!fl_qp_find(ctx, a->qp))
 		return -ENOENT;

@@ -63,35 +63,40 @@ struct fl_counter {
 };
 
 /* fl_queue.c */
-int fl_eq_start(struct fl_dev *dev);
-/* The firmware is to write no more events. */
-void fl_eq_clear(struct fl_dev *dev);
-void fl_eq_stop(struct fl_dev *dev);
-irqreturn_t fl_irq_event(int irq, void *arg);
 /* Memory that the process may map; ERR_PTR(). ctx->lock, or nobody else has the file. */
 struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes);
 void fl_queue_put(struct fl_ctx *ctx, struct fl_queue *q);
-int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a);
-int fl_cq_destroy(struct fl_ctx *ctx, u32 number);
-int fl_cq_wait(struct fl_ctx *ctx, const struct fl_wait_cq *a);
-bool fl_cq_any_event(struct fl_ctx *ctx);
 /* ctx->lock; NULL: the file has none of this number. */
 struct fl_cq *fl_cq_find(struct fl_ctx *ctx, u32 number);
+struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
-/* fw_let_go: the firmware has closed the slot and writes no more */
-void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);
+/* Their objects are gone. fw_let_go: the firmware has closed the slot and writes no more */
+void fl_queue_end_all(struct fl_ctx *ctx, bool fw_let_go);
 /* What is mapped still goes, too; nobody can reach it (fl_map_end). */
 void fl_queue_drop_mapped(struct fl_ctx *ctx);
 
 /* Entries of a queue that is wished for, a power of two; 0: makes no sense. */
 u32 fl_queue_entries(u32 wish);
 
+/* fl_cq.c */
+int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a);
+int fl_cq_destroy(struct fl_ctx *ctx, u32 number);
+int fl_cq_wait(struct fl_ctx *ctx, const struct fl_wait_cq *a);
+bool fl_cq_any_event(struct fl_ctx *ctx);
+void fl_cq_end_all(struct fl_ctx *ctx);
+
+/* fl_eq.c: the card's events, which lead to all that can have one */
+int fl_eq_start(struct fl_dev *dev);
+/* The firmware is to write no more events. */
+void fl_eq_clear(struct fl_dev *dev);
+void fl_eq_stop(struct fl_dev *dev);
+irqreturn_t fl_irq_event(int irq, void *arg);
+
 /* fl_qp.c */
 int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a);
 int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a);
 int fl_qp_resume(struct fl_ctx *ctx, u32 number);
 int fl_qp_destroy(struct fl_ctx *ctx, u32 number);
-struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
 int fl_qp_modify(struct fl_ctx *ctx, struct fl_modify_qp *a);
 /* The slot is closed: only what the driver knows of them. */
 void fl_qp_end_all(struct fl_ctx *ctx);

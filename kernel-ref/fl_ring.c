@@ -358,12 +358,6 @@ void fl_ring_forget(struct fl_dev *dev, u32 qp)
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 }
 
-void fl_ring_settle(struct fl_ctx *ctx)
-{
-	mutex_lock(&ctx->nic.copying);
-	mutex_unlock(&ctx->nic.copying);
-}
-
 /* ---- beginning and end ---- */
 
 static void fl_ring_put(struct fl_dev *dev, struct fl_ring *ring)

@@ -157,7 +157,7 @@ static void fl_sink_serve(struct fl_ctx *ctx, struct fl_mr *ring, u32 number)
 	    fl_sink_copy(ctx, call.addr, call.bytes, call.write, ring,
 			 ring->addr + FL_RING_DATA))
 		answer.status = FL_ST_REMOTE_FAULT;
-	/* Who reads the number reads what was done before it. */
+	/* A reader of the number sees what was done before it. */
 	dma_wmb();
 	fl_sink_move(ring, ring->addr + FL_RING_ANSWER, &answer, sizeof(answer),
 		     false);

@@ -42,7 +42,7 @@ struct fl_sunk {
 	u32 *version;		/* the words, as the process cannot change them; lock */
 };
 
-/* fl_mr.c: while sink.serving is held it does not go. NULL: none. */
+/* fl_region.c: while sink.serving is held it does not go. NULL: none. */
 struct fl_mr *fl_mr_of_key(struct fl_ctx *ctx, u32 key);
 
 /* fl_sink.c */

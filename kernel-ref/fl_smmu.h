@@ -17,12 +17,20 @@
 
 #include "fl_dev.h"
 
+#define FL_SMMU_NOWHERE	(~0u)
+
 #ifdef FL_SHARED_SMMU
 
 #define FL_SMMU_WHOLE 0		/* there are groups for slots alone */
 
 int fl_smmu_get(struct platform_device *pdev, struct fl_resources *res);
-void __iomem *fl_smmu_reg(struct fl_dev *dev, u32 off);
+/*
+ * The same for a card with a window, which is told where arm-smmu finds its SMMU;
+ * undone by fl_smmu_put_window(), of one that has got none too.
+ */
+int fl_smmu_get_window(struct device *dev, struct fl_resources *res);
+void fl_smmu_put_window(struct fl_window *w);
+u32 fl_smmu_place(struct fl_dev *dev, u32 off);
 u32 fl_smmu_value(struct fl_dev *dev, u32 off, u32 value);
 
 #else
@@ -37,13 +45,23 @@ static inline int fl_smmu_get(struct platform_device *pdev,
 	return IS_ERR(res->smmu) ? PTR_ERR(res->smmu) : 0;
 }
 
-/*
- * Where a register of smmu.def is; NULL: not the driver's, it reads as 0 (no
- * global fault, no global synchronise under way) and ignores writes.
- */
-static inline void __iomem *fl_smmu_reg(struct fl_dev *dev, u32 off)
+static inline int fl_smmu_get_window(struct device *dev,
+				     struct fl_resources *res)
 {
-	return dev->smmu + off;
+	return 0;
+}
+
+static inline void fl_smmu_put_window(struct fl_window *w)
+{
+}
+
+/*
+ * At which offset a register of smmu.def is; FL_SMMU_NOWHERE: not the driver's, it
+ * reads as 0 (no global fault, no global synchronise under way) and ignores writes.
+ */
+static inline u32 fl_smmu_place(struct fl_dev *dev, u32 off)
+{
+	return off;
 }
 
 /* What to write there: numbers of banks inside a register may change too. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a row of system.def asks of the card. What it asks of the driver stands where that
- * is done: stalling in fl_bank.c and fl_stall.c, pinning in fl_mr.c.
+ * is done: stalling in fl_bank.c and fl_stall.c, pinning in fl_pin.c.
  */
 #include <linux/bitops.h>
 #include <linux/build_bug.h>

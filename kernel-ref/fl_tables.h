@@ -18,6 +18,8 @@
 #include "fl_dev.h"
 
 struct fl_tables_ops {
+	bool carded;	/* the card has them itself */
+	bool whole;	/* and all that is resident is in them */
 	/* Make them: nothing is in them but what the process has. 0: ctx->root is set. */
 	int (*bind)(struct fl_ctx *ctx);
 	/* No bank walks them any more, and no region is left. What they have goes. */
@@ -48,16 +50,15 @@ struct fl_tables_ops {
 extern const struct fl_tables_ops fl_tables_process, fl_tables_inserted,
 	fl_tables_ondemand, fl_tables_sink, fl_tables_nic, fl_tables_shadow;
 
-/* What a walk of the process's own tables would find now. The mmap lock is held. */
+/* fl_walk.c: what a walk of the process's own tables would find now. The mmap lock is held. */
 enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write);
 /* The same; *pa: of the page, if it is granted. */
 enum fl_found fl_process_frame(struct fl_ctx *ctx, u64 va, bool write,
 			       phys_addr_t *pa);
 
-/* Of the two kinds that the card has itself: nic, shadow. */
 static inline bool fl_tables_carded(const struct fl_tables_ops *tables)
 {
-	return tables == &fl_tables_nic || tables == &fl_tables_shadow;
+	return tables->carded;
 }
 
 /* Of a row. */

@@ -191,7 +191,7 @@ void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf)
 	if (n < 0 || (n > 0 && fl_xp_sync(ctx->dev)))
 		fl_nic_lost(ctx);
 	/* A shadow keeps its places: pages come back there without a place being made. */
-	if (trim && !nic->closed && READ_ONCE(ctx->tables) != &fl_tables_shadow)
+	if (trim && !nic->closed && !READ_ONCE(ctx->tables)->whole)
 		queue_work(ctx->dev->wq, &nic->trim);
 	spin_unlock(&nic->lock);
 	if (n <= 0)
@@ -453,7 +453,6 @@ void fl_nic_init(struct fl_ctx *ctx)
 	mutex_init(&ctx->nic.copying);
 	INIT_LIST_HEAD(&ctx->nic.regions);
 	INIT_WORK(&ctx->nic.trim, fl_nic_trim);
-	fl_advise_init(ctx);
 }
 
 /* The SMMU walks nothing: what the packet units do does not come there. */
@@ -502,6 +501,12 @@ void fl_nic_region_end(struct fl_ctx *ctx, struct fl_mr *mr)
 	spin_unlock(&ctx->nic.lock);
 }
 
+void fl_nic_settle(struct fl_ctx *ctx)
+{
+	mutex_lock(&ctx->nic.copying);
+	mutex_unlock(&ctx->nic.copying);
+}
+
 void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
 {
 	struct fl_carded *c = &mr->carded;
@@ -511,7 +516,7 @@ void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
 	spin_lock(&ctx->nic.lock);
 	list_del_init(&c->list);
 	spin_unlock(&ctx->nic.lock);
-	fl_ring_settle(ctx);
+	fl_nic_settle(ctx);
 	while ((p = fl_nic_part_take(c, false)))
 		kvfree(p);
 	for (i = 0; c->part && i < FL_NIC_FANOUT; i++)
@@ -521,17 +526,11 @@ void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
 	fl_mr_unpin(ctx, mr);
 }
 
-int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr)
+void fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr,
+			 struct fl_nic_reach *reach)
 {
 	struct fl_carded *c = &mr->carded;
-	bool pinned = mr->pages;
-	struct fl_nic_reach reach = { .key = mr->key, .pd = mr->pd,
-		.r = { mr->addr, mr->addr + mr->length }, .writes = fl_mr_writes(mr),
-		.pinned = pinned };
-	int ret;
 
-	if (!fl_tables_carded(ctx->tables))
-		return 0;
 	spin_lock(&ctx->nic.lock);
 	c->ending = false;
 	c->object = mr->key & (ctx->dev->xp.objects - 1);
@@ -539,18 +538,15 @@ int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr)
 		c->id = ++ctx->nic.ids;
 		list_add_tail(&c->list, &ctx->nic.regions);
 	}
-	reach.id = c->id;
+	*reach = (struct fl_nic_reach){
+		.id = c->id,
+		.key = mr->key,
+		.pd = mr->pd,
+		.r = { mr->addr, mr->addr + mr->length },
+		.writes = fl_mr_writes(mr),
+		.pinned = mr->pages,
+	};
 	spin_unlock(&ctx->nic.lock);
-	if (!pinned && ctx->tables != &fl_tables_shadow)
-		return 0;
-	ctx->nmr_moving++;
-	mutex_unlock(&ctx->lock);
-	/* What is pinned is loaded now: the card never misses it. */
-	ret = pinned ? fl_bring_all(ctx, &reach, reach.r, false, FL_BRING_NEED) :
-		       fl_shadow_begin(ctx, &reach);
-	mutex_lock(&ctx->lock);
-	ctx->nmr_moving--;
-	return ret;
 }
 
 void fl_nic_close(struct fl_ctx *ctx)
@@ -566,12 +562,11 @@ void fl_nic_close(struct fl_ctx *ctx)
 
 void fl_nic_end(struct fl_ctx *ctx)
 {
-	fl_nic_close(ctx);
-	fl_advise_end(ctx);
 	cancel_work_sync(&ctx->nic.trim);
 }
 
 const struct fl_tables_ops fl_tables_nic = {
+	.carded = true,
 	.bind = fl_nic_bind,
 	.unbind = fl_nic_unbind,
 	.region_add = fl_nic_region_add,

@@ -13,7 +13,7 @@
  * empty, pin. A descriptor that comes to name another frame is empty in between (Arm ARM
  * D8, break before make).
  *
- * Who enters pages, and when: fl_tables_inserted.c, fl_tables_ondemand.c.
+ * Pages are entered by fl_tables_inserted.c and fl_tables_ondemand.c.
  */
 #include <linux/dmapool.h>
 #include <linux/errno.h>

@@ -86,6 +86,8 @@ static void fl_shadow_mapped(struct fl_ctx *ctx, struct fl_range r)
 }
 
 const struct fl_tables_ops fl_tables_shadow = {
+	.carded = true,
+	.whole = true,
 	.bind = fl_shadow_bind,
 	.unbind = fl_shadow_unbind,
 	.region_add = fl_nic_region_add,

@@ -56,7 +56,7 @@ static void fl_window_died(struct work_struct *work)
 		fl_wake_all(card);
 }
 
-/* Who polls looks there, and at nothing else; the lock is held. */
+/* A polling process looks there, and at nothing else; the lock is held. */
 static void fl_window_tell_pollers(struct fl_window *w)
 {
 	unsigned int i;

@@ -45,6 +45,7 @@ struct fl_window {
 	u32 beat_seq;		/* lock: of its last read */
 	unsigned int beats_late;	/* lock: since it was due */
 	struct fl_dev *card;	/* whose they are; a reference, once it is up */
+	struct fl_window_smmu *smmu;	/* Linux's arm-smmu has it; or NULL */
 };
 
 /* 0, or -ENODEV after a message: this is not the emulator we know. */

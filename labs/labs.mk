@@ -15,12 +15,14 @@ $(call commands,STEPPABLE,starter handout gradescope lab-check lab-mutants lab-b
 
 LAB_OUT := $(B)/labs
 LAB_OBJ := $(call obj,$(wildcard tools/grade/*.c labs/*/*.c labs/*/tests/*.c labs/*/hidden/*.c))
-ALL_OBJ += $(LAB_OBJ)
+# A handout has no other tests than the labs'.
+LAB_RIG_OBJ := $(call obj,$(wildcard tests/rig/smmu_bank.c))
+ALL_OBJ += $(LAB_OBJ) $(filter-out $(ALL_OBJ),$(LAB_RIG_OBJ))
 # The subject of the lab driver stands in for the driver.
-SHIM_OBJ += $(filter %/driver/subject.o,$(LAB_OBJ))
+SHIM_OBJ += $(filter %/driver/subject.o %/driver/subject_questions.o,$(LAB_OBJ))
 lab_value = $(shell sed -n 's/^$(2): *//p' labs/$(1)/lab.conf)
 lab_files = $(call lab_value,$(1),files)
-# A lab may use another lab's tests: sources of the judge.
+# A lab may use another lab's tests, or a rig of the unit tests: sources of the judge.
 lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
 # For tools/lab/grade and the scripts that call it, which use -MD instead: -MMD does not list
@@ -86,9 +88,14 @@ $(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/sta
 
 lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/rest.a $(LAB_OUT)/$(1)/starter \
 	$(O)/tools/grade/subject.o \
-	$(O)/labs/$(1)/subject.o $(ARCHIVES)
+	$(call obj,$(wildcard labs/$(1)/subject*.c)) $(ARCHIVES)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$(l))))
+
+# The tests of labs in C, with the tree's own files, as unit tests (tests/tests.mk).
+$(foreach l,$(LAB_UNIT:test_lab_%.c=%),$(eval $(B)/tests/test_lab_$(l): \
+	$(call obj,tests/rig/judge.c $(wildcard labs/$(l)/subject*.c) $(call lab_files,$(l)) \
+		$(call lab_shared,$(l)) $(wildcard labs/$(l)/tests/*.c labs/$(l)/hidden/*.c))))
 
 # Labs in Verilog: the tree's own model, the calls of engine.h on its pins, and Verilator's
 # own sources, which every program with a model needs.

@@ -282,7 +282,9 @@ static bool cq_end(struct fl_qp *qp, const struct fl_cqe *e,
 		c->imm = e->resends;
 	/* Of datagrams the card says who sent them; the receive stands still in its queue. */
 	if (qp->ud && qp->rq.queue) {
-		c->src_qp = e->xfer;
+		c->datagram = 1;
+		c->src_qp = e->xfer & 0xFFFFFF;
+		c->src_node = e->xfer >> 24;
 		c->xfer = qp->rq.queue[e->index & (qp->rq.entries - 1)].xfer;
 	}
 	return qp->srq ? lib_rq_account(&qp->srq->rq, e->index, true) :

@@ -2,7 +2,7 @@
 /*
  * cq.pml - arm, look, sleep: how a thread waits for a completion, from the library
  * (cq.c) through doorbells and firmware (fw_cq.c, fw_event.c) to the driver
- * (fl_queue.c). A model for Spin, checked exhaustively by `make models`.
+ * (fl_cq.c). A model for Spin, checked exhaustively by `make models`.
  *
  * What must hold: each completion is taken or fl_wait() reports an error, at whatever
  * moments completions come, limits of time are over, polls ask the driver, the queue

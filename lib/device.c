@@ -7,72 +7,6 @@
 #include "faultline/system_rows.h"
 #include "lib_internal.h"
 
-int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg)
-{
-	return dev->sys->ioctl(dev->fd, cmd, arg);
-}
-
-/* Held over a few stores and never over a system call, so spinning will do. */
-void lib_lock(struct fl_device *dev)
-{
-	while (atomic_flag_test_and_set_explicit(&dev->lock,
-						 memory_order_acquire))
-		;
-}
-
-void lib_unlock(struct fl_device *dev)
-{
-	atomic_flag_clear_explicit(&dev->lock, memory_order_release);
-}
-
-void lib_link_add(struct fl_device *dev, struct lib_link **head,
-		  struct lib_link *l)
-{
-	lib_lock(dev);
-	l->next = *head;
-	l->prev = head;
-	if (l->next)
-		l->next->prev = &l->next;
-	*head = l;
-	lib_unlock(dev);
-}
-
-void lib_link_del(struct fl_device *dev, struct lib_link *l)
-{
-	lib_lock(dev);
-	assert(*l->prev == l);
-	*l->prev = l->next;
-	if (l->next)
-		l->next->prev = l->prev;
-	lib_unlock(dev);
-}
-
-int lib_destroy(struct fl_device *dev, unsigned int cmd, uint32_t object)
-{
-	struct fl_destroy d = { .size = sizeof(d), .object = object };
-
-	return lib_ioctl(dev, cmd, &d);
-}
-
-void *lib_map_queue(struct fl_device *dev, uint32_t wish, uint32_t entries,
-		    size_t entry_bytes, uint64_t offset, uint64_t map_bytes,
-		    int *error)
-{
-	void *mem;
-
-	/* A driver that breaks uapi.h must not make us write elsewhere. */
-	if (entries < wish || entries < LIB_QUEUE_MIN ||
-	    entries > LIB_QUEUE_MAX || (entries & (entries - 1)) ||
-	    map_bytes < entries * (uint64_t)entry_bytes ||
-	    map_bytes > SIZE_MAX) {
-		*error = -EPROTO;
-		return NULL;
-	}
-	mem = dev->sys->mmap(dev->fd, (size_t)map_bytes, offset, error);
-	assert(mem || *error < 0);
-	return mem;
-}
-
 static int device_query(struct fl_device *dev, uint32_t *doorbell)
 {
 	struct fl_query q = { .size = sizeof(q) };
@@ -185,7 +119,7 @@ int fl_open(const char *name, struct fl_device **dev)
 
 	fl_open_say("%s", "");
 	error = dev ? open_device(name, dev) : -EINVAL;
-	/* Who knows more has said it. */
+	/* A more exact error was set already. */
 	if (error && !*fl_open_error())
 		fl_open_say("%s: %s", name ? name : "the first card",
 			    fl_strerror(error));

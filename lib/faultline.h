@@ -250,7 +250,8 @@ struct fl_completion {
 	uint32_t resends;	/* blocks, or packets, that were sent more than once */
 	uint32_t xfer;		/* number of the transfer in traces */
 	uint32_t imm;		/* of FL_RECV_IMM and FL_RECV_WRITE_IMM; else 0 */
-	uint32_t src_qp;	/* of a datagram that was received: who sent it; else 0 */
+	int datagram;		/* 1: of a receive of FL_QPT_UD; src_qp, src_node: who sent it */
+	uint32_t src_qp, src_node;
 };
 
 /* entries: completions that may wait at the same time; one more breaks it. */
@@ -309,8 +310,10 @@ enum fl_qp_type {
 	FL_QPT_RC = 1,
 	/*
 	 * Datagrams: messages of one packet each, of at most the MTU, to the peer of its
-	 * connection; nobody acknowledges them or sends them again. With FL_SEND alone, receives
-	 * of its own, and the states of FL_QPT_RC. What comes with another Q_Key is lost.
+	 * connection, or to whom each work request names; nobody acknowledges them or sends them
+	 * again. With FL_SEND alone, receives of its own, and the states of FL_QPT_RC. What comes
+	 * with another Q_Key is lost. A process whose system has reliable connections may have
+	 * them, too; what comes for a page that the card does not have is lost then.
 	 */
 	FL_QPT_UD = 2,
 	/*
@@ -414,7 +417,7 @@ enum {				/* which members of fl_qp_attr count */
 	FL_ATTR_RETRIES = 8, FL_ATTR_RNR_TRIES = 16, FL_ATTR_TIMEOUT = 32,
 	FL_ATTR_RD_ATOMIC = 64, FL_ATTR_DEST_RD_ATOMIC = 128,
 	FL_ATTR_PEER = 256, FL_ATTR_SQ_PSN = 512, FL_ATTR_RQ_PSN = 1024,
-	FL_ATTR_QKEY = 2048,
+	FL_ATTR_QKEY = 2048, FL_ATTR_ACCESS = 4096,
 };
 
 struct fl_qp_attr {
@@ -430,12 +433,15 @@ struct fl_qp_attr {
 	uint32_t sq_psn, rq_psn;	/* first packet sequence number: own, the peer's */
 	int draining;		/* fl_query_qp(): work requests are under way */
 	uint32_t qkey;		/* of datagrams: what they carry, and must have to be taken */
+	/* FL_REMOTE_*: what the peer may do where a region allows it, too; all until given. */
+	unsigned int access;
 };
 /*
  * Into a state, or with other attributes. From INIT to RTR it takes PEER, MTU, RQ_PSN,
  * RNR_CODE and DEST_RD_ATOMIC; from RTR to RTS SQ_PSN, TIMEOUT, RETRIES, RNR_TRIES and
- * RD_ATOMIC. Datagrams take QKEY to INIT, PEER and MTU to RTR, and SQ_PSN to RTS. In FL_ERROR
- * all that is posted completes as FL_ST_FLUSHED; FL_RESET forgets it without completions.
+ * RD_ATOMIC; ACCESS may come with each of them, and in RTS. Datagrams take QKEY to INIT, MTU
+ * and perhaps PEER to RTR, and SQ_PSN to RTS. In FL_ERROR all that is posted completes as
+ * FL_ST_FLUSHED; FL_RESET forgets it without completions.
  * -EINVAL: there is no such way, or an attribute is missing, not allowed or makes no sense.
  */
 int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
@@ -475,6 +481,9 @@ struct fl_work {
 	uint64_t swap;		/* CMP_SWAP: what is written; FETCH_ADD: what is added */
 	/* FL_QPT_NV, WRITE: number of a counter of the peer (fl_counter_number()); 0: none */
 	uint32_t notify;
+	/* FL_QPT_UD: to whom, in place of the peer, and the Q_Key that the receiver must have. */
+	const struct fl_address *to;
+	uint32_t qkey;
 };
 /*
  * Put work in the queue and ring the doorbell. -EAGAIN: the queue is full (poll

@@ -161,6 +161,7 @@ struct fl_qp {
 	/* FL_QPT_RC, FL_QPT_UD, FL_QPT_NV: */
 	bool rc;			/* any of them */
 	bool ud, nv;
+	bool peer;			/* it has one */
 	uint32_t segments, inline_bytes;	/* of one request, at most */
 	struct fl_srq *srq;
 	struct fl_qp_attr attr;		/* as last set (modify.c) */
@@ -223,7 +224,7 @@ static inline int lib_doorbell(struct fl_device *dev, unsigned int offset,
 /* snoop.c: the same where the doorbell page is memory: *word becomes value. */
 int lib_publish(struct fl_device *dev, uint32_t *word, uint32_t value);
 
-/* device.c */
+/* object.c */
 int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg);
 void lib_lock(struct fl_device *dev);
 void lib_unlock(struct fl_device *dev);
@@ -289,7 +290,7 @@ int lib_srq_free(struct fl_srq *srq);
 /* count.c */
 int lib_counter_free(struct fl_counter *c);
 
-/* work.c: the number of the next transfer, for traces. */
+/* object.c: the number of the next transfer, for traces. */
 uint32_t lib_xfer_number(struct fl_device *dev, uint32_t number,
 			 uint32_t posted);
 

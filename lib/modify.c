@@ -23,7 +23,8 @@ _Static_assert((int)FL_ATTR_STATE == (int)FL_MOD_STATE &&
 	       (int)FL_ATTR_PEER == (int)FL_MOD_PEER &&
 	       (int)FL_ATTR_SQ_PSN == (int)FL_MOD_SQ_PSN &&
 	       (int)FL_ATTR_RQ_PSN == (int)FL_MOD_RQ_PSN &&
-	       (int)FL_ATTR_QKEY == (int)FL_MOD_QKEY,
+	       (int)FL_ATTR_QKEY == (int)FL_MOD_QKEY &&
+	       (int)FL_ATTR_ACCESS == (int)FL_MOD_ACCESS,
 	       "faultline.h and entries.def");
 
 /* As the card has it: 1 to 5; 0: there is no such size. */
@@ -66,12 +67,15 @@ static void attr_take(struct fl_qp_attr *to, const struct fl_qp_attr *from,
 		to->rq_psn = from->rq_psn;
 	if (mask & FL_ATTR_QKEY)
 		to->qkey = from->qkey;
+	if (mask & FL_ATTR_ACCESS)
+		to->access = from->access;
 }
 
 /* The card counts from 0 again; completions of before are nobody's. */
 static void qp_begin_again(struct fl_qp *qp)
 {
 	qp->attr = (struct fl_qp_attr){ .state = FL_RESET };
+	qp->peer = false;
 	lib_cq_born(qp->cq, &qp->as_sender);
 	if (qp->recv_cq != qp->cq)
 		lib_cq_born(qp->recv_cq, &qp->as_receiver);
@@ -88,7 +92,7 @@ int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
 	struct fl_qp_attr a = { 0 };
 	int error;
 
-	if (!qp || !attr || !mask || mask >= 2 * FL_ATTR_QKEY || !qp->rc || qp->nv)
+	if (!qp || !attr || !mask || mask >= 2 * FL_ATTR_ACCESS || !qp->rc || qp->nv)
 		return -EINVAL;
 	attr_take(&a, attr, mask);
 	m.qp = qp->number;
@@ -105,10 +109,12 @@ int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
 	m.sq_psn = a.sq_psn;
 	m.rq_psn = a.rq_psn;
 	m.qkey = a.qkey;
+	m.access = a.access;
 	error = lib_ioctl(qp->pd->dev, FL_IOC_MODIFY_QP, &m);
 	if (error)
 		return error;
 	attr_take(&qp->attr, attr, mask);
+	qp->peer |= mask & FL_ATTR_PEER;
 	if (mask & FL_ATTR_STATE && attr->state == FL_RESET)
 		qp_begin_again(qp);
 	return 0;

@@ -252,9 +252,12 @@ int fl_connect(struct fl_qp *qp, const struct fl_address *peer)
 	c.node = peer->node;
 	c.peer_qp = peer->qpn;
 	error = lib_ioctl(qp->pd->dev, FL_IOC_CONNECT_QP, &c);
-	if (!error && qp->rc)
+	if (error)
+		return error;
+	qp->peer = true;
+	if (qp->rc)
 		qp->attr = (struct fl_qp_attr){ .state = FL_RTS,
 						.node = peer->node,
 						.peer_qp = peer->qpn };
-	return error;
+	return 0;
 }

@@ -168,6 +168,8 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 		return -EINVAL;
 	if (w->opcode == FL_SEND && (w->remote || w->rkey))
 		return -EINVAL;
+	if (w->to ? !qp->ud || w->to->node >> 8 || w->to->qpn >> 24 : w->qkey != 0)
+		return -EINVAL;
 	if (is_atomic(w) && (length != 8 || w->remote % 8))
 		return -EINVAL;
 	if (w->inlined ? length > qp->inline_bytes :
@@ -176,7 +178,7 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 	if (length && w->remote + (uint64_t)(length - 1) < w->remote)
 		return -EINVAL;
 	/* Nothing can be sent before it is ready to, and not a second time. */
-	if (qp->attr.state < FL_RTS)
+	if (qp->attr.state < FL_RTS || (!qp->peer && !w->to))
 		return -ENOTCONN;
 	return 0;
 }
@@ -216,12 +218,17 @@ int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
 			 (w->solicited ? FL_WQE_SOLICITED : 0) |
 			 (w->with_imm ? FL_WQE_IMM : 0) |
 			 (w->notify ? FL_WQE_NOTIFY : 0) |
+			 (w->to ? FL_WQE_TO : 0) |
 			 (w->inlined ? FL_WQE_INLINE : 0),
 		.index = (uint16_t)posted,
 		.length = (uint32_t)length,
 		.remote_va = w->remote, .rkey = w->rkey, .wr_id = w->wr_id,
 		.imm = w->notify ? w->notify : w->imm, .compare = w->compare, .swap = w->swap,
 	} };
+	if (w->to) {
+		r.e.remote_va = w->to->node | (uint64_t)w->to->qpn << 8;
+		r.e.rkey = w->qkey;
+	}
 	if (w->inlined) {
 		request_inline(&r, w);
 	} else if (w->list) {

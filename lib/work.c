@@ -66,16 +66,6 @@ int lib_post_entries(struct fl_qp *qp, const struct fl_wqe *e,
 	return work_ring(qp, (uint16_t)(posted + 1 + n));
 }
 
-uint32_t lib_xfer_number(struct fl_device *dev, uint32_t number,
-			 uint32_t posted)
-{
-	if (dev->sys->new_xfer)
-		return dev->sys->new_xfer();
-	/* 0 means none; the bits repeat after 65535 requests of a QP. */
-	return (dev->attr.node & 0xff) << 24 | (number & 0xff) << 16 |
-	       (posted % 0xffff + 1);
-}
-
 /*
  * This side's pages; those of the other side are its own process's to bring in. It is a
  * guess, since they may leave again: what is wrong with the request the card says.
@@ -125,7 +115,7 @@ int lib_post_work(struct fl_qp *qp, const struct fl_work *w)
 static bool work_needs_rc(const struct fl_work *w)
 {
 	return w->list || w->segments || w->inlined || w->with_imm || w->imm ||
-	       w->solicited || w->compare || w->swap || w->notify;
+	       w->solicited || w->compare || w->swap || w->notify || w->to || w->qkey;
 }
 
 /* Entries of the queue that it takes, or why it makes no sense. */

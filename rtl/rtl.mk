@@ -9,8 +9,9 @@
 #	SIM=...	what makes the model: verilator, or cxxrtl (yosys) as a second opinion
 
 # In the handout of a lab in Verilog.
-$(call commands,STEPPABLE HANDED,rtl-model rtl-random rtl-second rtl-lint)
-$(call commands,HANDED,rtl-bench rtl-prove rtl-synth rtl-synth-quick rtl-park waves)
+$(call commands,STEPPABLE HANDED,rtl-model rtl-random rtl-compete rtl-second \
+	rtl-lint)
+$(call commands,HANDED,rtl-bench rtl-prove rtl-synth rtl-synth-quick rtl-park rtl-rate waves)
 $(call commands,STEPPABLE,rtl-speed)
 $(call commands,,rtl rtl-long rtl-cosim rtl-bugs)
 
@@ -33,10 +34,11 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   -Irtl/hdl -I$(RTL_GEN) --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
 # Two parts at a time; what both would make is made before them.
-RTL_PARTS := rtl-second rtl-prove rtl-cosim rtl-synth-quick rtl-random rtl-bench rtl-lint
+RTL_PARTS := rtl-second rtl-prove rtl-cosim rtl-synth-quick rtl-random rtl-compete rtl-bench \
+	     rtl-lint
 ## hardware	rtl	is the Verilog right? lint, benches, random, scenarios, proofs, synthesis
 rtl:
-	+@$(MAKE) --no-print-directory -j2 $(FAULTLINE) rtl-model $(B)/rtl-random
+	+@$(MAKE) --no-print-directory -j2 $(FAULTLINE) rtl-model $(B)/rtl-random $(B)/rtl-compete
 	+@$(MAKE) --no-print-directory -j2 -Otarget $(RTL_PARTS)
 
 ## hardware	rtl-long	what takes longer: rtl-synth, rtl-park, rtl-bugs
@@ -54,9 +56,10 @@ rtl-lint:
 		verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu \
 			-Irtl/hdl -I$(RTL_GEN) --top-module fl_zu_top -GPORT=$$port -GNRXC=8 \
 			rtl/zu/fl_zu_top.v || exit 1; done
-	@verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu -Irtl/hdl \
-		--top-module fl_zu_net rtl/zu/fl_zu_net.v
-	@iverilog -g2005 -Wall -Irtl/hdl -I$(RTL_GEN) -s fl_zu_top -s fl_zu_net -t null \
+	@for top in fl_zu_net fl_zu_eth; do \
+		verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu -Irtl/hdl \
+			--top-module $$top rtl/zu/$$top.v || exit 1; done
+	@iverilog -g2005 -Wall -Irtl/hdl -I$(RTL_GEN) -s fl_zu_top -s fl_zu_net -s fl_zu_eth -t null \
 		$(RTL_V) $(RTL_ZU)
 	@echo "lint: $(words $(RTL_V) $(RTL_ZU)) files, nothing found"
 
@@ -73,6 +76,7 @@ rtl-cosim: $(FAULTLINE)
 
 rtl-prove:
 	@rtl/formal/prove
+	@rtl/formal/cross
 
 # Which evidence finds which planted bug (build/bugs keeps what was found).
 rtl-bugs:
@@ -93,6 +97,10 @@ rtl-park:
 	+@$(MAKE) --no-print-directory $(RTL)/park/Vpark
 	@$(RTL)/park/Vpark | sed '/^- /d' | tee $(RTL)/park/said
 	@grep -q '^PASS' $(RTL)/park/said
+
+# Clocks for 64 KB between two cards.
+rtl-rate:
+	@rtl/tb/run rate
 
 # How much of a chip the card takes, and a small card whose netlist has to work.
 rtl-synth-quick:
@@ -124,9 +132,16 @@ rtl-random: rtl-model
 	FAULTLINE_RTL=$(RTL_SO) $(B)/rtl-random --transactions $(TRANSACTIONS) --seed $(SEED) \
 		--longest $(LONGEST)
 
+## hardware	rtl-compete	the same with everything at once; TRANSACTIONS=, SEED=
+rtl-compete: rtl-model
+	+@$(MAKE) --no-print-directory $(B)/rtl-compete
+	FAULTLINE_RTL=$(RTL_SO) $(B)/rtl-compete --transactions $(TRANSACTIONS) --seed $(SEED) \
+		--longest $(LONGEST)
+
 # The second simulator takes a minute to build: other random numbers, and scenarios.
 rtl-second: $(FAULTLINE)
 	+@$(MAKE) --no-print-directory rtl-random SIM=cxxrtl TRANSACTIONS=2000 SEED=2
+	+@$(MAKE) --no-print-directory rtl-compete SIM=cxxrtl TRANSACTIONS=2000 SEED=2
 	@for s in write_cold_both read_cold_remote stall_destination drop_refused; do \
 		FAULTLINE_RTL=$(RTL_SO_cxxrtl) $(FAULTLINE) run --engine both \
 			tests/scenario/$$s.fl || exit 1; done
@@ -139,11 +154,14 @@ rtl-speed: rtl-model
 
 RTL_BENCH_OBJ := $(call obj,$(foreach f,bounce measure stage table,tests/bench/bench_$(f).c))
 $(B)/rtl-speed: $(RTL_BENCH_OBJ)
-$(B)/rtl-random: rtl/cosim/random_reached.h
-$(B)/rtl-random $(B)/rtl-speed: $(B)/rtl-%: rtl/cosim/%.c $(ARCHIVES)
+$(B)/rtl-random: rtl/cosim/random_node.c rtl/cosim/random_wrap.c $(wildcard rtl/cosim/random_*.h)
+$(B)/rtl-compete: $(wildcard rtl/cosim/compete_*.c rtl/cosim/compete*.h) rtl/cosim/random_draw.h \
+		  rtl/cosim/model.h rtl/cosim/pins.def $(RTL)/fl_trace.h
+$(B)/rtl-compete: INCLUDES += -I$(RTL) -Irtl/cosim
+$(B)/rtl-random $(B)/rtl-speed $(B)/rtl-compete: $(B)/rtl-%: rtl/cosim/%.c $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -fno-lto -o $@ $< \
-		$(filter %.o,$^) $(LINK_LIBS)
+	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -fno-lto -o $@ \
+		$(filter %.c %.o,$^) $(LINK_LIBS)
 
 # The codes of the trace port, for C.
 $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
@@ -174,8 +192,8 @@ $(RTL)/librtl.so: $(RTL)/model/shim.o $(RTL_O) $(RTL)/model/Vfl_engine__ALL.a
 # of its headers depends on its version.
 CXXRTL := $(RTL)/cxxrtl
 CXXRTL_H = $$(yosys-config --datdir)/include
-CXXRTL_CXX = $(patsubst g++,clang++,$(RTL_CXX)) -I. -isystem "$(CXXRTL_H)" \
-	     -isystem "$(CXXRTL_H)/backends/cxxrtl/runtime"
+CXXRTL_CXX = $(patsubst g++,clang++,$(RTL_CXX)) -I. -include rtl/cosim/cxxrtl_assert.h \
+	     -isystem "$(CXXRTL_H)" -isystem "$(CXXRTL_H)/backends/cxxrtl/runtime"
 $(CXXRTL)/fl_engine.cc: $(RTL_V) $(RTL_VH) rtl/rtl.mk
 	@mkdir -p $(@D)
 	$(call say,CXXRTL)
@@ -192,7 +210,7 @@ $(CXXRTL)/cxxrtl_pins.h: rtl/cosim/pins.def
 	$(Q)sed -n -e '/^[A-Z_]*(/!d; s/^[^(]*(\(.*\),.*/\1/; h; s/_/__/g; x; G' \
 		-e 's/\(.*\)\n\(.*\)/#define PIN_\1 p_\2/p' $< >$@
 
-$(CXXRTL)/fl_engine.o: $(CXXRTL)/fl_engine.cc
+$(CXXRTL)/fl_engine.o: $(CXXRTL)/fl_engine.cc rtl/cosim/cxxrtl_assert.h
 	$(Q)$(CXXRTL_CXX) -w $(RTL_OPT) -c -o $@ $<
 
 $(CXXRTL)/shim.o: rtl/cosim/shim_cxxrtl.cpp rtl/cosim/model.h $(CXXRTL)/cxxrtl_pins.h \

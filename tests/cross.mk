@@ -3,7 +3,7 @@
 # Programs and parts for other machines, and parts that must stand alone.
 
 $(call commands,STEPPABLE,library-alone os-objects)
-$(call commands,,portable aarch64 firmware-r5)
+$(call commands,,portable aarch64)
 
 # The system layer elsewhere: as strict POSIX, with both compilers, and on arm64.
 POSIX = $(MAKE) --no-print-directory OS=posix WERROR=-Werror SAN=plain
@@ -49,36 +49,3 @@ library-alone: $(USER_LIB)
 		-x c - -x none -Wl,--whole-archive $(USER_LIB) \
 		-Wl,--no-whole-archive
 	@echo "libfaultline.a stands alone: $(words $(LIB_OBJ)) objects"
-
-# The firmware runs without an operating system: only what the compiler itself may call is
-# left undefined.
-FW_SRC := $(wildcard emu/nic/fw*.c)
-R5 := build/r5
-R5_CC = clang --target=armv7r-none-eabi -mcpu=cortex-r5 -ffreestanding \
-	-nostdlib -std=gnu11 -O2 -Wall -Wextra -Werror -I. -Iemu \
-	-Ikernel-ref/include
-R5_OBJ := $(patsubst emu/nic/%.c,$(R5)/%.o,$(FW_SRC))
-
-$(R5)/%.o: emu/nic/%.c $(wildcard emu/nic/*.h emu/trace/*.h \
-	   kernel-ref/include/faultline/*.h) $(DEFS) tests/cross.mk
-	@mkdir -p $(@D)
-	$(call say,R5)
-	$(Q)$(R5_CC) -c -o $@ $<
-
-## hardware	firmware-r5	the firmware for the Cortex-R5
-firmware-r5:
-	@tools/doctor --have clang llvm-nm
-	$(if $(R5_OBJ),,$(error there is no emu/nic/fw*.c))
-	+@$(MAKE) --no-print-directory $(R5_OBJ)
-	@llvm-nm --defined-only --format=just-symbols $(R5_OBJ) | \
-		grep -v ':$$' | sort -u > $(R5)/defined
-	@llvm-nm --undefined-only --format=just-symbols $(R5_OBJ) | \
-		grep -v -e ':$$' -e '^$$' | sort -u > $(R5)/undefined
-	@comm -13 $(R5)/defined $(R5)/undefined | \
-		grep -v -x -e 'mem\(cpy\|set\|move\|cmp\)' -e '__aeabi_.*' \
-		> $(R5)/missing; \
-	if [ -s $(R5)/missing ]; then \
-		echo "the firmware calls what the R5 does not have:"; \
-		cat $(R5)/missing; exit 1; \
-	fi; \
-	echo "firmware for the Cortex-R5: $(words $(R5_OBJ)) objects"

@@ -51,7 +51,7 @@ void test_register(struct test_case *t);
 /* The seed of this run; tests that use random numbers start from it. */
 uint64_t test_seed(void);
 
-/* Who waits for so long waits in vain, however busy the machine is. */
+/* What has not come after so long does not come, however busy the machine is. */
 #define TEST_PATIENCE_NS 60000000000ull
 
 /*

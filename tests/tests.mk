@@ -7,11 +7,21 @@ $(call commands,STEPPABLE,test-programs shim-mutants check-mutants models)
 $(call commands,STEPPABLE,check-style check-warnings)
 $(call commands,,test test-all seeds)
 
-UNIT_SRC := $(wildcard tests/unit/test_*.c)
+# A folder for each room; programs lie side by side in build/plain/tests, so that their names say
+# all: $(call unit,plain,SOURCES).
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
-UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
-ALL_OBJ += $(UNIT_OBJ)
-SHIM_OBJ += $(filter $(O)/tests/unit/test_shim%,$(UNIT_OBJ))
+unit = $(patsubst %.c,build/$(1)/tests/%,$(notdir $(2)))
+unit_here = $(patsubst %.c,$(B)/tests/%,$(notdir $(1)))
+UNIT_BIN := $(call unit_here,$(UNIT_SRC))
+RIG_OBJ := $(call obj,$(wildcard tests/rig/*.c))
+
+# The tests of these labs are unit tests, too: rig/judge.c; labs/labs.mk says of which objects.
+# (Engine is in Verilog; subjects of driver and invalidate live for one test.)
+LAB_UNIT := test_lab_walk.c test_lab_bank.c test_lab_resend.c
+LAB_UNIT_BIN := $(call unit_here,$(LAB_UNIT))
+ALL_OBJ += $(UNIT_OBJ) $(filter-out $(ALL_OBJ),$(RIG_OBJ))
+SHIM_OBJ += $(filter $(O)/tests/unit/shim/% %/rig/shim.o,$(UNIT_OBJ) $(RIG_OBJ))
 
 # In a build for tests alone a test's own code is compiled more often than it is run: it is not
 # optimised, but for those that draw requests by the thousand.
@@ -23,7 +33,6 @@ endif
 # depend on the system layer; "variants: page16 page64": they depend on the size of a page of
 # residency. One line may name several.
 variant = $(if $(UNIT_SRC),$(shell grep -l 'variants:.*$(1)' $(UNIT_SRC)))
-unit = $(patsubst tests/unit/%.c,build/$(1)/tests/%,$(2))
 TSAN_SRC := $(call variant,tsan)
 POSIX_SRC := $(call variant,posix)
 PAGE16_SRC := $(call variant,page16)
@@ -33,7 +42,7 @@ PAGE64_SRC := $(call variant,page64)
 FEW_SRC := $(if $(OTHER_OS),$(POSIX_SRC),$(if $(OTHER_PAGE),\
 	   $(or $($(subst page,PAGE,$(OTHER_PAGE))_SRC),$(PAGE16_SRC))))
 test-programs: $(FAULTLINE) $(if $(OTHER_OS)$(OTHER_PAGE),\
-	       $(patsubst tests/unit/%.c,$(B)/tests/%,$(FEW_SRC)),$(UNIT_BIN) $(EXAMPLE_BIN))
+	       $(call unit_here,$(FEW_SRC)),$(UNIT_BIN) $(LAB_UNIT_BIN) $(EXAMPLE_BIN))
 
 # Two hundred programs, each with the whole board: half of the time when LLD links them. A
 # compiler for another machine looks for another linker.
@@ -42,51 +51,52 @@ UNIT_LD := $(if $(filter cc gcc% clang%,$(notdir $(firstword $(CC)))),\
 	   $(if $(shell command -v ld.lld),-fuse-ld=lld))
 endif
 
-$(filter-out %/test_attach_swarm,$(UNIT_BIN)): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) \
-		$(ARCHIVES)
+$(foreach s,$(UNIT_SRC),$(eval $(call unit_here,$(s)): $(call obj,$(s))))
+# A rig is linked with the programs that read its header: rigs may stand in for parts of the
+# board, so that an archive of all of them would not do. $(call rigs,SOURCE): those of a program.
+rigs = $(patsubst %,$(O)/tests/rig/%.o,$(shell tests/rig/needs $(1) | sed 's/.*://'))
+$(foreach n,$(if $(UNIT_SRC),$(shell tests/rig/needs $(UNIT_SRC))),\
+	$(eval $(B)/tests/$(subst :,: $(O)/tests/rig/,$(n)).o))
+$(UNIT_BIN) $(LAB_UNIT_BIN): $(HARNESS_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) $(UNIT_LD) -o $@ $< $(HARNESS_OBJ) $(LINK_LIBS)
+	$(Q)$(LINK) $(UNIT_LD) -o $@ $(filter %.o,$^) $(LINK_LIBS)
 
-# Library and boards once more, with a stage (test_attach_turn.h) instead of clock, threads
+# Library and boards once more, with a stage (rig/attach_turn.h) instead of clock, threads
 # and waiting.
 STAGE_OBJ := $(patsubst %.c,$(O)/stage/%.o,$(wildcard lib/attach/*.c emu/serve/*.c))
-STAGE_COMPILE = $(COMPILE) -include tests/unit/test_attach_turn.h
+STAGE_COMPILE = $(COMPILE) -include tests/rig/attach_turn.h
 $(O)/stage/emu/serve/serve.o: DEFINES += -DSTAGE_LIFE
 $(STAGE_OBJ): $(O)/stage/%.o: %.c Makefile tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(STAGE_COMPILE) $(INCLUDES) $(URCU_CFLAGS) -c -o $@ $<
 
-$(B)/tests/test_attach_swarm: $(O)/tests/unit/test_attach_swarm.o $(STAGE_OBJ) $(HARNESS_OBJ) \
-		$(ARCHIVES)
-	@mkdir -p $(@D)
-	$(call say,LD)
-	$(Q)$(LINK) $(UNIT_LD) -o $@ $< $(STAGE_OBJ) $(HARNESS_OBJ) $(LINK_LIBS)
+$(B)/tests/test_attach_swarm: $(STAGE_OBJ)
 -include $(wildcard $(STAGE_OBJ:.o=.d))
 
 # --- what runs
 
 # Only "make test-all" runs these: they take longer, or need more than compilers.
-LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system bench board book check_mutants complaints empty equal \
-	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
-	     models overlays pcap reference reproduce rtl rtl_benches rtl_proofs seeds shim_mutants \
-	     stepping verbs verilog vivado vm vqfdb vqfdb_end waves way)
+LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system bench board book check_mutants complaints \
+	     coverage empty equal examples eth faults fetch_headers firmware fuzz harness lab_handout \
+	     lab_order lab_walls labs models overlays pcap reference reproduce rtl rtl_benches \
+	     rtl_proofs seeds shim_mutants stepping verbs verilog vivado vm vqfdb vqfdb_end waves way zcu102)
 SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
-SHORT_TESTS := make:generated-fresh make:check-style make:core-alone $(call unit,asan,$(UNIT_SRC)) \
+SHORT_TESTS := make:generated-fresh make:check-style make:core-alone $(call unit,asan,$(UNIT_SRC) $(LAB_UNIT)) \
 	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 # The guests' kernel and programs come early, since others use them.
 ALL_TESTS := make:generated-fresh make:check-style make:core-alone make:guest,GUEST_MORE=linux-tests \
 	 make:check-warnings make:portable make:aarch64 make:library-alone \
 	 make:firmware-r5 make:modules \
 	 make:kernel-check,PART=build make:kernel-check,PART=style \
-	 make:bench-counts \
-	 make:vqfdb-faults,SHORT=1 \
-	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
+	 make:bench-counts make:coverage \
+	 make:vqfdb-faults,SHORT=1 make:vqfdb-faults,SHORT=1,SMMU=linux \
+	 $(call unit,plain,$(UNIT_SRC) $(LAB_UNIT)) $(call unit,asan,$(UNIT_SRC) $(LAB_UNIT)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
 	 make:vqfdb-equal,SHORT=1 \
-	 make:rtl-lint make:rtl-random \
+	 make:rtl-lint make:rtl-random make:rtl-compete \
 	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 
 # TESTED=yes: "make test" has just run here, as in CI. What would run here in the same way is

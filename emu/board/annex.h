@@ -21,7 +21,7 @@ struct board_annex {
 	void (*reset)(struct board *b);
 	/* What the firmware has of it: transports, features. */
 	void (*offer)(struct board *b, struct fw_config *cfg, struct fw_env *env);
-	/* A frame has come; false: it is not for this. The wire has room again. */
+	/* A frame that is not the engine's; false: nor for this. The wire has room again. */
 	bool (*receive)(struct board *b, const struct wire_frame *f, uint64_t now_ns);
 	void (*room)(struct board *b);
 	/* Registers of page XP (regs.def). 0 or negative errno. */

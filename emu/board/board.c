@@ -249,7 +249,8 @@ void board_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
 	struct board *b = board;
 
 	board_changed(b);
-	if (!board_annex || !board_annex->receive(b, f, now_ns))
+	if (!board_annex || wire_is_engines(wire_opcode(f)) ||
+	    !board_annex->receive(b, f, now_ns))
 		engine_receive(b->engine, f, now_ns);
 }
 

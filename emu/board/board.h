@@ -100,6 +100,17 @@ int board_read(struct board *b, uint64_t pa, unsigned int size,
 	       uint64_t *value);
 int board_write(struct board *b, uint64_t pa, unsigned int size,
 		uint64_t value);
+/*
+ * Several writes of 4 bytes to the register at pa, one after the other. Of doorbells for send
+ * queues, as many as can be served at once are served while the card is entered once. cause: the
+ * record in the trace that led to the write. The caller sees to the time there (trace_tick(), or
+ * a batch).
+ */
+struct board_bell {
+	uint32_t value;
+	uint64_t cause;
+};
+void board_ring(struct board *b, uint64_t pa, const struct board_bell *bell, unsigned int n);
 
 /*
  * The kernel's interrupt controller: called on every change of a line, from

@@ -177,7 +177,8 @@ static inline bool board_is_well(struct board *b)
 /*
  * resident_again.c. The domain is entered, and a doorbell has rung: value was written to the
  * register at off. True: all that it asks for is done. Else the write goes on, and after it
- * comes resident_learn(). *peer: a board whose domain is to be left.
+ * comes resident_learn(). *peer: NULL, or the board that an earlier doorbell has entered too;
+ * then one whose domain is to be left.
  */
 bool resident_again(struct board *b, uint32_t off, uint32_t value, struct board **peer);
 void resident_learn(struct board *b, uint32_t off, uint32_t value);

@@ -13,6 +13,9 @@
 #include "board/board_internal.h"
 
 #include "faultline/regs.h"
+#include "trace/trace.h"
+
+#define BELLS_BYTES	(1u << 20)	/* of doorbells in a row, then others have their turn */
 
 enum { PORT_TAG, PORT_RAZWI, PORT_EVENT, PORT_WHO };	/* uses of dma_burst.port */
 
@@ -281,7 +284,7 @@ static void note_cause(struct board *b, uint32_t off, uint64_t value, bool write
 	}
 	cause_firmware(&b->causes);
 	if (write && is_bell(off, NIC_DB_SQ))
-		cause_doorbell(&b->causes, (uint32_t)value);
+		cause_doorbell(&b->causes, (uint32_t)value, trace_last_software());
 }
 
 static bool is_xp(uint32_t off)
@@ -290,18 +293,25 @@ static bool is_xp(uint32_t off)
 }
 
 /*
- * A doorbell where who rings it runs the card: what it asks for may be done before the write
- * returns.
+ * Doorbells where who rings them runs the card: what they ask for may be done before the write
+ * returns. How many were dealt with: at least one. *error: what the card says of the first.
  */
-static int doorbell_access(struct board *b, uint32_t off, uint64_t value)
+static inline unsigned int bells_access(struct board *b, uint32_t off,
+					const struct board_bell *bell, unsigned int n,
+					int *error)
 {
 	struct board *peer = NULL;
-	bool done;
-	int err;
+	unsigned int done;
+	uint64_t most;
 
 	sim_enter(b->domain);
-	note_cause(b, off, value, true);
-	done = !(value >> 32) && resident_again(b, off, (uint32_t)value, &peer);
+	most = b->resident.bytes + BELLS_BYTES;
+	for (done = 0; done < n && b->resident.bytes < most; done++) {
+		cause_firmware(&b->causes);
+		cause_doorbell(&b->causes, bell[done].value, bell[done].cause);
+		if (!resident_again(b, off, bell[done].value, &peer))
+			break;
+	}
 	if (done)
 		sim_leave(b->domain);
 	else
@@ -309,11 +319,11 @@ static int doorbell_access(struct board *b, uint32_t off, uint64_t value)
 	if (peer)
 		sim_try_leave(peer->domain);
 	if (done)
-		return 0;
-	err = fw_reg_write(b->fw, off, 4, value);
-	resident_learn(b, off, (uint32_t)value);
+		return done;
+	*error = fw_reg_write(b->fw, off, 4, bell->value);
+	resident_learn(b, off, bell->value);
 	sim_step_end(b->domain);
-	return err;
+	return 1;
 }
 
 static int nic_access(struct board *b, uint32_t off, unsigned int size,
@@ -388,14 +398,37 @@ int board_read(struct board *b, uint64_t pa, unsigned int size, uint64_t *value)
 	return bus_access(b, pa, size, value, false);
 }
 
+/* Of a send queue, and it may be served at once? */
+static bool is_quick_bell(struct board *b, uint64_t pa)
+{
+	return b->at_once && pa - BUS_NIC_BASE < BUS_NIC_BYTES &&
+	       is_bell((uint32_t)(pa - BUS_NIC_BASE), NIC_DB_SQ) && board_is_plugged(b);
+}
+
+void board_ring(struct board *b, uint64_t pa, const struct board_bell *bell, unsigned int n)
+{
+	unsigned int i;
+	int error;
+
+	for (i = 0; i < n && is_quick_bell(b, pa);)
+		i += bells_access(b, (uint32_t)(pa - BUS_NIC_BASE), bell + i, n - i, &error);
+	/* Posted: what is refused is the card's event, and no error here. */
+	for (; i < n; i++)
+		board_write(b, pa, 4, bell[i].value);
+}
+
 int board_write(struct board *b, uint64_t pa, unsigned int size, uint64_t value)
 {
-	uint32_t off = (uint32_t)(pa - BUS_NIC_BASE);
+	struct board_bell bell = { .value = (uint32_t)value };
+	int error = 0;
 
 	/* The first, since no other access comes as often. */
-	if (b->at_once && size == 4 && pa - BUS_NIC_BASE < BUS_NIC_BYTES &&
-	    is_bell(off, NIC_DB_SQ) && board_is_plugged(b))
-		return doorbell_access(b, off, value);
+	if (size == 4 && value == bell.value && is_quick_bell(b, pa)) {
+		trace_tick(b->cfg.trace);
+		bell.cause = trace_last_software();
+		bells_access(b, (uint32_t)(pa - BUS_NIC_BASE), &bell, 1, &error);
+		return error;
+	}
 	sim_spend(b->cfg.timing->v[T_CPU_MMIO_WRITE]);
 	return bus_access(b, pa, size, &value, true);
 }

@@ -8,7 +8,7 @@
  * no page is missing, nothing is injected, captured, stalled or stale, nothing of the queue
  * pair is under way, and the other board is free this moment. Anything else makes it return
  * 0 before anything has changed, and the block goes the long way, which records it event by
- * event. tests/unit/test_resident.c holds the two against each other.
+ * event. tests/unit/board/test_resident.c holds the two against each other.
  */
 #include <assert.h>
 #include <string.h>

@@ -7,14 +7,13 @@
  * neither engine nor firmware hears of them but by what they leave behind.
  *
  * Whatever else there is about a request, it goes the way of all others, and nothing has
- * happened to it before. tests/unit/test_resident.c and test_resident_way.c hold the two
+ * happened to it before. tests/unit/board/test_resident.c and test_resident_way.c hold the two
  * against each other.
  */
 #include <string.h>
 
 #include "board/board_internal.h"
 #include "faultline/regs.h"
-#include "trace/trace.h"
 
 /* Of one doorbell; then others have their turn. As in fw_resident.c. */
 #define AGAIN_REQUESTS	FW_QP_WRS
@@ -316,14 +315,14 @@ bool resident_again(struct board *b, uint32_t off, uint32_t value, struct board 
 	struct resident_way *way = way_of(b, value);
 	struct board *to = way->peer;
 
+	/* At most one other board at a time, and that is not waited for. */
 	if (!way->rests || way->bell_at != off || way->bell != (value & NIC_DB_SQ_QPN_MASK) ||
 	    !board_is_same(b, way->changes[0]) || !fabric_is_clear(b->port, to->cfg.id) ||
-	    !sim_try_enter(to->domain))
+	    (*peer ? *peer != to : !sim_try_enter(to->domain)))
 		return false;
 	*peer = to;
 	if (!board_is_same(to, way->changes[1]) || !fabric_is_clear(to->port, b->cfg.id))
 		return false;
-	trace_tick(b->cfg.trace);
 	return again_serve(b, way, (uint16_t)(value >> 16));
 }
 

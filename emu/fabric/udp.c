@@ -169,7 +169,7 @@ static void udp_deliver(struct udp_link *l)
 	fabric_deliver(&l->pool, s, 0);
 }
 
-/* Who sent it, and to whom? False: not to be looked at further. */
+/* The sender and the receiver of a packet. False: it is not to be looked at further. */
 static bool udp_identify(struct udp_link *l, bool hello)
 {
 	uint16_t from = udp_tag_sender(&l->in);

@@ -18,7 +18,7 @@
  * link. Naming the receiver's is what a random first PSN is for in InfiniBand
  * (9.7, 12.9): a packet that was meant for a process that is gone, whose successor has
  * the same address, port, nodes and queue pairs, is not taken for one to the successor.
- * Who gets a packet that does not name him says who he is (hello); the sender's timer does
+ * A process that gets a packet for another one says who it is (hello); the sender's timer does
  * the rest. Two processes that draw the same number one after the other are not told
  * apart: once in 32767 restarts.
  *

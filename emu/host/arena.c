@@ -53,7 +53,7 @@ static uint64_t arena_wish(const struct host_kernel *k, unsigned int slot)
 	       (board * HOST_PROCESSES + slot) * HOST_ARENA_BYTES;
 }
 
-uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
+static uint64_t arena_place(struct host_kernel *k, unsigned int slot, int *error)
 {
 	uint64_t want = arena_wish(k, slot), arena;
 	void *at;
@@ -74,12 +74,7 @@ uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
 	return arena;
 }
 
-void arena_release(uint64_t arena)
-{
-	munmap(arena_pointer(arena), HOST_ARENA_BYTES);
-}
-
-void arena_clear(struct host_mm *mm)
+static void arena_clear(struct host_mm *mm)
 {
 	int err = os_view(arena_pointer(mm->arena), HOST_ARENA_BYTES, PROT_NONE,
 			  -1, 0);
@@ -115,8 +110,8 @@ static void view_leaf(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va)
 		leaf->page[i] = (uint32_t)(frame + i + 1);
 }
 
-int arena_open(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va,
-	       uint64_t n, uint64_t frame, int prot)
+static int arena_open(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va,
+		      uint64_t n, uint64_t frame, int prot)
 {
 	int p = PROT_READ | (prot & HOST_WRITE ? PROT_WRITE : 0);
 	uint64_t page = va / HOST_PAGE % CPU_LEAF_PAGES, i;
@@ -131,9 +126,30 @@ int arena_open(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va,
 		       frame * HOST_PAGE);
 }
 
-int arena_close(uint64_t va, uint64_t npages)
+/*
+ * One call for all of it, because each closing interrupts every CPU that runs a
+ * thread of this program (sources: host-measured).
+ */
+static int arena_revoke(struct host_mm *mm, uint64_t va, uint64_t end)
 {
-	return os_protect(arena_pointer(va), npages * HOST_PAGE, PROT_NONE);
+	uint64_t last;
+
+	va = cpu_next(mm, va, end);
+	if (va == end)
+		return 0;
+	last = cpu_shut(mm, va, end);
+	if (os_protect(arena_pointer(va), last - va + HOST_PAGE, PROT_NONE))
+		cpu_start_over(mm);
+	return 0;
+}
+
+/*
+ * It is the handler of a signal that asks. It allocates nothing; a driver that hears of
+ * pages that come may.
+ */
+static bool arena_ready(const struct host_mm *mm, uint64_t va)
+{
+	return cpu_ready(mm, va) && !mm_mapped_heard(mm);
 }
 
 /* ---- the handler's part ---- */
@@ -148,7 +164,7 @@ void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write,
 }
 
 /* Waits in sim_park alone; no allocation, no jump out of here; errno is the program's. */
-bool arena_fix(uintptr_t addr, int write)
+static bool arena_fix(uintptr_t addr, int write)
 {
 	bool (*fn)(struct host_process *p, uint64_t va, bool write, int error);
 	int saved = errno, err;
@@ -162,3 +178,39 @@ bool arena_fix(uintptr_t addr, int write)
 	errno = saved;
 	return fixed;
 }
+
+/* ---- life ---- */
+
+uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
+{
+	uint64_t arena;
+
+	*error = os_fault_add(arena_fix);
+	if (*error)
+		return 0;
+	arena = arena_place(k, slot, error);
+	if (!arena)
+		os_fault_remove(arena_fix);
+	return arena;
+}
+
+void arena_release(uint64_t arena)
+{
+	munmap(arena_pointer(arena), HOST_ARENA_BYTES);
+	os_fault_remove(arena_fix);
+}
+
+static void arena_end(struct host_mm *mm)
+{
+	arena_release(mm->arena);
+}
+
+const struct mm_ops arena_ops = {
+	.bytes = sizeof(struct host_mm),
+	.age_pages = 1,
+	.open = arena_open,
+	.clear = arena_clear,
+	.revoke = arena_revoke,
+	.ready = arena_ready,
+	.release = arena_end,
+};

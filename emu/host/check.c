@@ -6,8 +6,6 @@
  */
 #include "host/card_tables.h"
 #include "host/internal.h"
-#include "sim/sim.h"
-#include "sim/watch.h"
 
 #define FRAMES_EVERY_STEP 512
 #define FRAMES_A_STEP	32
@@ -291,83 +289,6 @@ const char *host_check(struct host_kernel *k, bool thorough)
 
 /* ---- what has changed ---- */
 
-void host_watch(struct host_kernel *k, struct sim_watch *w)
-{
-	assert(!k->frames_used);
-	k->watch = w;
-	k->areas_noted = true;
-}
-
-void kernel_note(struct host_kernel *k)
-{
-	if (k->watch)
-		sim_note(k->sim, k->watch);
-}
-
-void frame_note(struct host_mm *mm, struct host_frame *f)
-{
-	struct host_kernel *k = mm->k;
-
-	if (!k->watch)
-		return;
-	sim_note(k->sim, k->watch);
-	if (f->note.listed)
-		return;
-	f->note.listed = true;
-	f->note.mm = mm;
-	f->note.next = k->noted;
-	k->noted = f;
-}
-
-/* How many there are, from those that have changed. */
-static void check_count_changed(struct host_frame *f)
-{
-	struct host_mm *mm = f->note.mm;
-	uint64_t i = (uint64_t)(f - mm->frame);
-	bool taken = mm->taken[i / 64] >> i % 64 & 1;
-	bool mapped = taken && f->state == FRAME_MAPPED;
-	bool orphan = taken && f->state == FRAME_ORPHAN;
-
-	mm->counted += taken - f->note.taken;
-	mm->k->counted += taken - f->note.taken;
-	mm->k->counted_mapped += mapped - f->note.mapped;
-	mm->counted_orphans += orphan - f->note.orphan;
-	mm->k->counted_orphans += orphan - f->note.orphan;
-	f->note.taken = taken;
-	f->note.mapped = mapped;
-	f->note.orphan = orphan;
-}
-
-static void count_all(struct host_kernel *k)
-{
-	struct host_frame *f;
-
-	for (f = k->noted; f; f = f->note.next)
-		check_count_changed(f);
-}
-
-void check_forget(struct host_mm *mm)
-{
-	struct host_kernel *k = mm->k;
-	struct host_frame **p = &k->noted;
-	uint64_t i;
-
-	if (!k->watch || !mm->frame)
-		return;
-	count_all(k);
-	while (*p)
-		if ((*p)->note.mm == mm)
-			*p = (*p)->note.next;
-		else
-			p = &(*p)->note.next;
-	/* None is left, or somebody will hear of it. */
-	for (i = 0; i < mm->frames; i++) {
-		k->counted_mapped -= mm->frame[i].note.mapped;
-		k->counted_orphans -= mm->frame[i].note.orphan;
-	}
-	k->counted -= mm->counted;
-}
-
 static const char *check_noted(struct host_frame *f)
 {
 	struct host_mm *mm = f->note.mm;
@@ -408,7 +329,7 @@ const char *host_check_changed(struct host_kernel *k)
 	const char *bad = check_kernel(k, k->areas_noted), *whole;
 
 	k->areas_noted = false;
-	count_all(k);
+	note_count_all(k);
 	if (!bad)
 		bad = check_all_noted(k);
 	if (!bad && k->counted != k->frames_used)

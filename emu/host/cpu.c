@@ -2,13 +2,13 @@
 /*
  * cpu.c - what the kernel knows of the CPU's view of an address space: for each
  * page the frame that the CPU reaches there and what it may do, wherever in 48
- * bits the page lies. The view itself is elsewhere: protections in this program
- * (arena.c), or those of a process that is told (struct host_cpu_ops).
+ * bits the page lies. The view itself is where the CPU is (struct mm_ops):
+ * protections in this program (arena.c), or those of another program (remote/).
  *
  * There, opening is something that will happen, so an entry says what the CPU
  * will have at most; it goes back to closed only when closing has been
- * confirmed. A page that is on its way into or out of the bank (imported.c) has no
- * entry: the process itself sees to its view.
+ * confirmed. A page that is on its way into or out of the bank has no entry: the
+ * process itself sees to its view.
  */
 #include <stdlib.h>
 
@@ -16,8 +16,6 @@
 #include "sim/sim.h"
 
 #define AROUND	16u	/* pages opened at once if they are there */
-/* A closed gap of so many pages is closed again with what lies around it. */
-#define GAP	16u
 
 /* Three levels above the pages, with the same spans as the tables have. */
 #define FANOUT	512u
@@ -157,9 +155,9 @@ uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end)
  * begin again with one. Everything that was open is opened again when it is
  * touched.
  */
-static void cpu_start_over(struct host_mm *mm)
+void cpu_start_over(struct host_mm *mm)
 {
-	arena_clear(mm);
+	mm->ops->clear(mm);
 	cpu_node_clear(mm->cpu, 0);
 }
 
@@ -168,14 +166,11 @@ static int cpu_view(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
 {
 	struct cpu_leaf *leaf = cpu_leaf_make(mm, va);
 	uint64_t page = va / HOST_PAGE % CPU_LEAF_PAGES, i;
-	int err = 0;
+	int err;
 
 	if (!leaf)
 		return -ENOMEM;
-	if (mm->remote)
-		remote_open(mm, va, n, frame, prot);
-	else
-		err = arena_open(mm, leaf, va, n, frame, prot);
+	err = mm->ops->open(mm, leaf, va, n, frame, prot);
 	for (i = 0; !err && i < n; i++)
 		leaf->page[page + i] = (uint32_t)(frame + i + 1) |
 				       (uint32_t)prot << CPU_PROT_SHIFT;
@@ -195,7 +190,7 @@ static uint64_t frame_number(struct host_mm *mm, uint64_t d)
 	return (uint64_t)(frame_at(mm, d & PTE_ADDR) - mm->frame);
 }
 
-static bool cpu_moving(struct host_mm *mm, uint64_t d)
+bool cpu_moving(struct host_mm *mm, uint64_t d)
 {
 	return pte_resident(d) &&
 	       (frame_at(mm, d & PTE_ADDR)->held & HELD_MOVING);
@@ -226,11 +221,8 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 	if (cpu_moving(mm, d))
 		return 0;
 	frame = frame_number(mm, d);
-	/*
-	 * Another thread was faster; but a process that is elsewhere may have
-	 * closed its view by itself, and is told again.
-	 */
-	if (!mm->remote && cpu_entry(mm, va) ==
+	/* Another thread was faster. */
+	if (!mm->ops->closes_itself && cpu_entry(mm, va) ==
 	    ((frame + 1) | (uint64_t)prot << CPU_PROT_SHIFT))
 		return 0;
 	while (from > low && frame &&
@@ -243,7 +235,7 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 		to += HOST_PAGE;
 	n = (to - from) / HOST_PAGE;
 	err = cpu_view(mm, from, n, frame, prot);
-	if (err == -ENOMEM && !mm->remote) {
+	if (err == -ENOMEM && mm->ops->clear) {
 		cpu_start_over(mm);
 		err = cpu_view(mm, from, n, frame, prot);
 	}
@@ -252,11 +244,7 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 
 /* ---- closing ---- */
 
-/*
- * No page of [va, end) is open any more. Returns the last one that was; va: none was, or
- * this one alone.
- */
-static uint64_t cpu_shut(struct host_mm *mm, uint64_t va, uint64_t end)
+uint64_t cpu_shut(struct host_mm *mm, uint64_t va, uint64_t end)
 {
 	struct cpu_leaf *leaf;
 	uint64_t last = va;
@@ -276,68 +264,9 @@ static uint64_t cpu_shut(struct host_mm *mm, uint64_t va, uint64_t end)
 	return last;
 }
 
-/*
- * One call for all of it, because each closing interrupts every CPU that runs a
- * thread of this program (sources: host-measured).
- */
-static void revoke_here(struct host_mm *mm, uint64_t va, uint64_t end)
-{
-	uint64_t last;
-
-	va = cpu_next(mm, va, end);
-	if (va == end)
-		return;
-	last = cpu_shut(mm, va, end);
-	if (arena_close(va, (last - va) / HOST_PAGE + 1))
-		cpu_start_over(mm);
-}
-
-/* May what lies between two open pages be closed with them? */
-static bool cpu_joins(struct host_mm *mm, uint64_t last, uint64_t next)
-{
-	if (next - last > GAP * HOST_PAGE)
-		return false;
-	for (last += HOST_PAGE; last < next; last += HOST_PAGE)
-		/* Around imported memory lies what is not the board's. */
-		if (!map_find(mm, last) || cpu_moving(mm, pt_get(mm, last)))
-			return false;
-	return true;
-}
-
-/*
- * In runs, because each is a conversation. Runs that were closed before one is
- * refused are closed: their pages fault and are opened again. -EAGAIN: it took so
- * long that others should have the lock before the rest.
- */
-static int revoke_there(struct host_mm *mm, uint64_t va, uint64_t end)
-{
-	uint64_t start_ns = sim_now(mm->k->sim), first, last, next;
-	int err;
-
-	first = va = cpu_next(mm, va, end);
-	for (; va < end; va = next) {
-		if (va != first && sim_now(mm->k->sim) - start_ns >= SLOW_NS)
-			return -EAGAIN;
-		last = va;
-		while ((next = cpu_next(mm, last + HOST_PAGE, end)) < end &&
-		       cpu_joins(mm, last, next))
-			last = next;
-		err = remote_close(mm, va, (last - va) / HOST_PAGE + 1);
-		if (err)
-			return err;
-		cpu_shut(mm, va, last + HOST_PAGE);
-	}
-	return 0;
-}
-
 int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
-	uint64_t end = va + npages * HOST_PAGE;
-
-	if (mm->remote)
-		return revoke_there(mm, va, end);
-	revoke_here(mm, va, end);
-	return 0;
+	return mm->ops->revoke(mm, va, va + npages * HOST_PAGE);
 }
 
 /* ---- views that the process makes by itself ---- */
@@ -353,15 +282,31 @@ void cpu_opened(struct host_mm *mm, uint64_t va)
 	unsigned int level;
 	struct cpu_leaf *leaf = cpu_leaf_find(mm, va, &level);
 
-	/* cpu_expect() has made the leaf, and a remote one never goes. */
-	assert(leaf && mm->remote);
+	/* cpu_expect() has made the leaf, and where nothing is cleared it never goes. */
+	assert(leaf && !mm->ops->clear);
 	leaf->page[va / HOST_PAGE % CPU_LEAF_PAGES] =
 		(uint32_t)(frame_number(mm, d) + 1) |
 		(uint32_t)cpu_rights(d) << CPU_PROT_SHIFT;
 }
 
-void cpu_forget(struct host_mm *mm, uint64_t va, uint64_t npages)
+/* ---- the process, where its CPU is ---- */
+
+bool mm_killed(const struct host_mm *mm)
 {
-	assert(mm->remote);
-	cpu_shut(mm, va, va + npages * HOST_PAGE);
+	return mm->ops->killed && mm->ops->killed(mm);
+}
+
+int mm_wait(struct host_mm *mm, struct sim_waitq *q, bool (*cond)(void *arg),
+	    void *arg, uint64_t timeout_ns)
+{
+	if (mm->ops->wait)
+		return mm->ops->wait(mm, q, cond, arg, timeout_ns);
+	if (sim_wait(q, cond, arg, timeout_ns))
+		return 0;
+	return sim_stopping() ? -EINTR : -ETIME;
+}
+
+bool mm_slow(const struct host_mm *mm)
+{
+	return mm->ops->slow && mm->ops->slow(mm);
 }

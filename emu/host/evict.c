@@ -11,30 +11,6 @@
 
 #define BATCH	64	/* pages that one invalidation covers */
 
-/* ---- swap, on account of a process ---- */
-
-uint32_t slot_get(struct host_mm *mm)
-{
-	uint32_t slot;
-
-	if (mm->slots >= mm->k->process_slots)
-		return NO_SLOT;
-	kernel_note(mm->k);
-	slot = swap_get(&mm->k->swap);
-	mm->slots += slot != NO_SLOT;
-	return slot;
-}
-
-void slot_put(struct host_mm *mm, uint32_t slot)
-{
-	assert(mm->slots);
-	kernel_note(mm->k);
-	mm->slots--;
-	swap_put(&mm->k->swap, slot);
-}
-
-/* ---- a run of pages ---- */
-
 /* Close the CPU's view of the pages with an access flag, and clear the flags.
  */
 int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned)
@@ -214,7 +190,7 @@ int evict_range(struct host_mm *mm, uint64_t va, uint64_t npages)
 			n = BATCH;
 		r = evict_batch(mm, va, (unsigned int)n);
 		err = r ? r : err;
-		/* Who did not answer now will not the next time. */
+		/* A process that did not answer now will not the next time. */
 		if (r == -EBUSY || r == -EAGAIN)
 			break;
 	}

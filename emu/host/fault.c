@@ -105,9 +105,9 @@ static uint64_t patience_ns(unsigned int tries)
 }
 
 /*
- * Waiting in line for what somebody else holds, and not trying now and then:
- * who has many threads that fault holds his lock nearly always. Who is at his
- * own limit gains nothing from others' pages.
+ * Wait in line for what another process holds, and do not try now and then: the lock of
+ * a process with many faulting threads is hardly ever free. A process at its own limit
+ * gains nothing from the pages of others.
  */
 bool fault_again(struct host_mm *mm, int err, unsigned int *tries)
 {
@@ -226,11 +226,7 @@ static int try_locked(struct host_mm *mm, uint64_t va, bool write)
 	uint64_t d = pt_get(mm, va);
 	int r, err;
 
-	/*
-	 * In this program it is the handler of a signal that tries. It allocates nothing; a
-	 * driver that hears of pages that come may.
-	 */
-	if (!mm->remote && (!cpu_ready(mm, va) || mm_mapped_heard(mm)))
+	if (mm->ops->ready && !mm->ops->ready(mm, va))
 		return -EAGAIN;
 	if (pte_allows(d, write))
 		return cpu_grant(mm, va);

@@ -369,16 +369,9 @@ int host_poll(struct host_process *p, int fd, uint64_t timeout_ns)
 
 static uint8_t *device_map_base(struct host_process *p, unsigned int i)
 {
-	/*
-	 * The end of the arena: never opened, so a stray access is seen. For a
-	 * process elsewhere a number that is no address, neither here nor
-	 * there.
-	 */
-	uint64_t base = p->mm->remote ? 1ull << 63 :
-					p->mm->arena + ARENA_MEMORY_BYTES;
-
 	return (uint8_t *)(uintptr_t)
-		(base + i * (ARENA_DEVICE_BYTES / PROCESS_DEVICE_MAPS));
+		(p->mm->device_base +
+		 i * (ARENA_DEVICE_BYTES / PROCESS_DEVICE_MAPS));
 }
 
 static void *device_map_add(struct host_process *p, struct host_open_file *f,
@@ -496,26 +489,43 @@ static struct device_map *find_device_map(struct host_process *p, uint8_t *addr)
 	return NULL;
 }
 
-void host_mmio_write32(struct host_process *p, volatile void *addr,
-		       uint32_t value)
+/* Is there a register? *pa: where, or 0: what is written is lost. */
+static bool find_register(struct host_process *p, volatile void *addr, uint64_t *pa)
 {
 	uint8_t *at = (uint8_t *)(uintptr_t)addr;
 	struct device_map *w = find_device_map(p, at);
 
-	/* What another program says is no reason for this one to end. */
-	if (!w && p->mm->remote)
-		return;
-	if (!w) {
-		/* On a board: a store to an address that is not mapped. */
-		fprintf(stderr,
-			"faultline: process %s writes a register at %p, "
-			"where it has none\n",
-			p->name, (void *)at);
-		abort();
-	}
-	if (atomic_load_explicit(&w->detached, memory_order_relaxed))
-		return;
+	*pa = 0;
+	if (w && !atomic_load_explicit(&w->detached, memory_order_relaxed))
+		*pa = w->mmio_pa + (uint64_t)(at - w->addr);
+	return w;
+}
+
+bool host_mmio_try_ring(struct host_process *p, volatile void *addr,
+			const struct board_bell *bell, unsigned int n)
+{
+	uint64_t pa;
+	bool found = find_register(p, addr, &pa);
+
+	if (pa)
+		board_ring(p->k->board, pa, bell, n);
+	return found;
+}
+
+void host_mmio_write32(struct host_process *p, volatile void *addr,
+		       uint32_t value)
+{
+	uint64_t pa;
+	bool found = find_register(p, addr, &pa);
+
 	/* Posted: a refused write is the device's event, not an error here. */
-	board_write(p->k->board, w->mmio_pa + (uint64_t)(at - w->addr), 4,
-		    value);
+	if (pa)
+		board_write(p->k->board, pa, 4, value);
+	if (found)
+		return;
+	/* On a board: a store to an address that is not mapped. */
+	fprintf(stderr,
+		"faultline: process %s writes a register at %p, where it has none\n",
+		p->name, (void *)(uintptr_t)addr);
+	abort();
 }

@@ -44,7 +44,7 @@ int frames_attach(struct host_mm *mm)
 	mm->bank_mem = b->mem;
 	mm->bank_fd = b->fd;
 	err = area_create(mm->k, mm->bank, b->base + n * HOST_PAGE,
-			  mm->remote != NULL);
+			  mm->ops->shares_bank);
 	if (err) {
 		sim_mutex_lock(&mm->k->banks_lock);
 		dram_bank_remove(mm->k->dram, mm->bank);
@@ -58,8 +58,8 @@ void frames_detach(struct host_mm *mm)
 {
 	if (mm->bank < 0)
 		return;
-	/* Who has seen the bank may keep it, but not what was in it. */
-	if (mm->remote)
+	/* A process that has mapped the bank may keep it, but not what was in it. */
+	if (mm->ops->shares_bank)
 		os_memory_forget(mm->bank_fd, 0, mm->frames * HOST_PAGE);
 	area_orphan(mm->k, mm->bank);
 	mm->bank = -1;
@@ -145,7 +145,7 @@ bool frames_full(const struct host_mm *mm)
 	return mm->used >= mm->k->process_pages;
 }
 
-static struct host_frame *frame_take(struct host_mm *mm, uint64_t va)
+struct host_frame *frame_take(struct host_mm *mm, uint64_t va)
 {
 	struct host_kernel *k = mm->k;
 	struct host_frame *f = NULL;
@@ -174,36 +174,6 @@ static struct host_frame *frame_take(struct host_mm *mm, uint64_t va)
 	}
 	sim_spin_unlock(&k->frames_lock);
 	return f;
-}
-
-static bool frame_fail_injected(struct host_kernel *k)
-{
-	bool fail;
-
-	sim_spin_lock(&k->frames_lock);
-	fail = k->fail_frames;
-	k->fail_frames -= fail;
-	sim_spin_unlock(&k->frames_lock);
-	return fail;
-}
-
-int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out)
-{
-	int err = frame_fail_injected(mm->k) ? -ENOMEM : 0;
-
-	while (!err) {
-		if (frames_full(mm))
-			err = reclaim_own(mm);
-		else if ((*out = frame_take(mm, va)))
-			break;
-		else
-			err = reclaim_one(mm->k, mm);
-	}
-	if (err == -EBUSY)
-		err = -EAGAIN;
-	if (err == -ENOMEM)
-		host_event(mm->k, EV_MM_NO_FRAME, mm->pid, va, 0, 0);
-	return err;
 }
 
 int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out)

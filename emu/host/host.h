@@ -7,22 +7,22 @@
  * The reference driver (kernel-ref/) runs on it through emu/host/shim, which
  * offers just the Linux API that the driver uses. Application threads run as
  * threads of this process; a page that is not there is PROT_NONE for them, and
- * touching it raises SIGSEGV. Or a process lives elsewhere, and its faults and
- * calls come in from there.
+ * touching it raises SIGSEGV. Processes that live elsewhere are an annex
+ * (remote/remote.h), which brings their faults and calls.
  *
  * What the driver needs of a process's memory is mm.h.
  *
- * Files: kernel.c (object, counters), irq.c (interrupts), process.c
- * (processes), thread.c (application threads and their kernel halves), file.c
- * (device files), sys.c (the library's system calls), mm.c (address space,
- * system calls on it, notifiers), maplock.c (mmap lock, users), mmap.c (new
- * mappings), map.c (list of them), fault.c (page-in, copies), pin.c (pins),
- * pgtable.c (descriptors), frames.c (allocator, tags), reclaim.c (clock),
- * evict.c (taking pages away), swap.c (swap and file pages), source.c
- * (files that others opened), kpages.c (tables and DMA memory), queues.c
- * (queues in a process's bank), cpu.c (what the CPU may do), arena.c (views in
- * this program), remote.c (processes elsewhere), imported.c (memory of theirs),
- * check.c (what must add up).
+ * Files: kernel.c (object, counters), event.c (events, time), irq.c (interrupts),
+ * process.c (processes), thread.c (application threads and their kernel halves),
+ * file.c (device files), sys.c (the library's system calls), mm.c (address space,
+ * system calls on it), notifier.c (who hears of it), maplock.c (mmap lock, users),
+ * mmap.c (new mappings), map.c (list of them), fault.c and page_in.c (page-in,
+ * copies), pin.c (pins), pgtable.c (descriptors), frames.c (allocator, tags),
+ * reclaim.c (clock), evict.c (taking pages away), swap.c (swap and file pages),
+ * kpages.c (tables and DMA memory), card_tables.c (tables of the card), queues.c
+ * (queues in a process's bank), cpu.c (what the CPU may do), arena.c (CPUs in this
+ * program), look.c (what memory holds), note.c (what changes), check.c (what must add
+ * up).
  */
 #ifndef FL_HOST_H
 #define FL_HOST_H
@@ -108,117 +108,11 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 				     void (*fn)(void *arg), void *arg);
 /* Process of the calling thread; NULL in a kernel thread or outside. */
 struct host_process *host_current(void);
-
-/* ---- a process that lives elsewhere (emu/serve) ---- */
-
-/*
- * Its CPU side: what this kernel would tell its MMU. Both are called with the
- * address space's lock held, for pages anywhere in its address space.
- */
-struct host_cpu_ops {
-	/*
-	 * Pages from va may be used with prot (HOST_READ, HOST_WRITE) and are
-	 * frames of its bank, HOST_PAGE bytes each, from number frame on. Need
-	 * not have happened when it returns, but happens in order. Never fails:
-	 * what stays closed faults again.
-	 */
-	void (*open)(void *arg, uint64_t va, uint64_t npages, uint64_t frame,
-		     int prot);
-	/*
-	 * Nobody uses the pages when it returns 0. -ETIME: the process did not
-	 * answer in time, so some may still be open; it will close them when
-	 * it comes to it. Must soon return when the process dies. Covers no
-	 * page that lies outside every mapping, nor one that is moving (see
-	 * host_import).
-	 */
-	int (*close)(void *arg, uint64_t va, uint64_t npages);
-};
-/*
- * arena: where it has HOST_ARENA_BYTES of addresses for host_mmap; a multiple of
- * 2 MB, not 0, below 2^47 (-EINVAL). arg must live until host_process_exit() has
- * returned. -EAGAIN: too many processes.
- */
-struct host_process *
-host_process_attach(struct host_kernel *k, const char *name, uint64_t arena,
-		    const struct host_cpu_ops *ops, void *arg, int *error);
-/*
- * What it may map: frames from offset 0 on, then memory of its queues. The
- * descriptor is the kernel's; whoever has a copy keeps no contents beyond the
- * end of the process.
- */
-struct host_bank {
-	int fd;
-	const void *mem;	/* the kernel's own view of it */
-	uint64_t bytes, queue_offset;
-	uint64_t frames;	/* of HOST_PAGE bytes */
-};
-void host_process_bank(struct host_process *p, struct host_bank *b);
-/* Where in the bank memory lies that host_mmap_fd() gave; ~0: not there. */
-uint64_t host_bank_offset(struct host_process *p, const void *mem);
 /*
  * The calling thread of the scheduler acts for p from now on (NULL: for nobody):
  * host_current(), the kernel's half of a thread that is elsewhere.
  */
 void host_act_for(struct host_process *p);
-/*
- * A page fault of its CPU, at any va. write: 1, 0, -1: unknown. 0, -EFAULT,
- * -ENOMEM. After 0 the access is to be tried again, once what was opened is open.
- */
-int host_process_fault(struct host_process *p, uint64_t va, int write);
-/*
- * The same for a thread that must not wait: a page of zeros, or one that is there.
- * -EAGAIN: it would wait (a lock, a frame, contents from swap or a file), it will
- * fail, or write is -1; nothing has happened: ask host_process_fault().
- */
-int host_process_fault_try(struct host_process *p, uint64_t va, int write);
-/*
- * It has died: who sleeps in a call of it wakes up (-EINTR), and no later call
- * sleeps for long. Its threads must come back before host_process_exit().
- */
-void host_process_kill(struct host_process *p);
-
-/*
- * Memory of its own, outside the arena: npages from va become a mapping with
- * pages in frame[], present and pinned, which the process fills and then uses
- * in place of its own. -EEXIST: some of it is a mapping already; -EINVAL;
- * -ENOMEM: frames, its limits. Then host_imported() lets them be evicted (keep:
- * they stay for ever); neighbours with the same rights become one mapping.
- *
- * Until then the pages are moving: the process sees to its view of them by
- * itself, a fault on one returns 0 and opens nothing, and they can be neither
- * changed (-EBUSY) nor closed. After it the kernel takes them for open. An
- * import that cannot be done ends with host_returned() in place of
- * host_imported(). -EINVAL of both: not all of the pages are moving.
- *
- * untouched: a bit for each page (64 at most) that the process has never touched. It
- * needs no frame and no copy: HOST_NO_FRAME stands in frame[], and after
- * host_imported() it is absent, as new memory is, and becomes zeros when it is
- * touched. It cannot be kept (-EINVAL of host_imported()). Its tables are made at
- * once, and count. While it moves the card cannot have it (-EFAULT).
- */
-#define HOST_NO_FRAME (~0u)
-int host_import(struct host_process *p, uint64_t va, uint64_t npages, int prot,
-		uint64_t untouched, uint32_t *frame);
-int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
-		  bool keep);
-/*
- * The way back: the pages of an imported range are made present and pinned, so
- * that the process can copy them, but for those that are absent zeros still or
- * again, which have no frame (HOST_NO_FRAME); they are moving again, and the kernel takes
- * them for closed. host_returned() then forgets mapping and pages, without a
- * word to the process; host_imported() takes the release back. -EINVAL: not
- * imported; -EBUSY: they are moving, or the driver has pinned some, so that the card
- * could change bytes after they were copied; -ENOMEM: no frame; -EFAULT: not to be
- * read from swap. On error nothing has changed.
- */
-int host_return(struct host_process *p, uint64_t va, uint64_t npages,
-		uint32_t *frame);
-int host_returned(struct host_process *p, uint64_t va, uint64_t npages);
-/*
- * 1: the page at va is imported and absent, and comes as zeros: nobody has touched it
- * so far, or it was forgotten. 0: not so; -EINVAL: it can be no such page.
- */
-int host_untouched(struct host_process *p, uint64_t va);
 
 /* ---- system calls (of host_current(), or of p) ---- */
 
@@ -229,29 +123,9 @@ enum { HOST_READ = 1, HOST_WRITE = 2 };
  */
 void *host_mmap(struct host_process *p, uint64_t len, int prot,
 		const char *path, uint64_t offset, int *error);
-/* A file that is not this program's, and may answer late, or never. */
-struct host_file_ops {
-	/*
-	 * HOST_PAGE bytes at offset, zeros behind its end. No lock is held, and
-	 * it may wait. 0, -EFAULT: all is behind its end, -EIO.
-	 */
-	int (*read)(void *arg, uint64_t offset, void *page);
-	/*
-	 * The last mapping of it has gone, or it could not be mapped. A lock is
-	 * held: it must not wait.
-	 */
-	void (*put)(void *arg);
-};
 /*
- * host_mmap with such a file, which has file_bytes now. -EINVAL: it ends before,
- * -EMFILE: there are too many.
- */
-void *host_mmap_source(struct host_process *p, uint64_t len, int prot,
-		       const struct host_file_ops *ops, void *arg,
-		       uint64_t file_bytes, uint64_t offset, int *error);
-/*
- * While the calling thread waits for such a file: fn(arg, true), fn(arg, false). For
- * threads that others count on.
+ * While the calling thread waits for a file of another program (remote/): fn(arg, true),
+ * fn(arg, false). For threads that others count on.
  */
 void host_on_wait(void (*fn)(void *arg, bool waits), void *arg);
 /*
@@ -259,9 +133,7 @@ void host_on_wait(void (*fn)(void *arg, bool waits), void *arg);
  * munmap allows holes; what is pinned goes like the rest, and its frames stay with
  * the driver (mm_pin). remap is munmap and then mmap of zeros at the same place, in
  * one step: mmap with MAP_FIXED. mprotect refuses holes (-ENOMEM) and keeps what is
- * resident; HOST_WRITE includes reading. -EBUSY of these and of madvise: a process
- * elsewhere does not close its pages in time, or some are moving (host_import);
- * nothing has changed then. mprotect and madvise take imported memory too.
+ * resident; HOST_WRITE includes reading.
  */
 int host_munmap(struct host_process *p, void *addr, uint64_t len);
 int host_remap(struct host_process *p, void *addr, uint64_t len, int prot);
@@ -278,7 +150,7 @@ enum host_advice {
  * -ENOMEM: the range has holes, or no frame. PAGEOUT leaves pinned pages where
  * they are; -ENOSPC, -EIO: some dirty page had to stay (swap is full, cannot be
  * written). DONTNEED takes pinned pages like the rest: the next access finds zeros in
- * another frame. -EBUSY: the process itself keeps some of them (host_imported).
+ * another frame.
  */
 int host_madvise(struct host_process *p, void *addr, uint64_t len,
 		 enum host_advice a);
@@ -303,11 +175,13 @@ int host_poll(struct host_process *p, int fd, uint64_t timeout_ns);
 /*
  * Store to a mapped device register (doorbell): on a board a plain volatile
  * store, here a call, because nobody would see the store. Where there is no
- * register it ends the program; nothing happens for a process elsewhere, whose
- * registers have numbers for addresses (host_mmap_fd) that no memory has.
+ * register it ends the program; the second says false instead, and is for several stores to
+ * one register (board_ring()).
  */
 void host_mmio_write32(struct host_process *p, volatile void *addr,
 		       uint32_t value);
+bool host_mmio_try_ring(struct host_process *p, volatile void *addr,
+			const struct board_bell *bell, unsigned int n);
 /* What processes have of registers leads nowhere from now on: stores are lost. */
 void host_unmap_mmio(struct host_kernel *k);
 
@@ -467,6 +341,7 @@ struct host_driver_params {
 	/* Processes have no capabilities, and may pin so many bytes at most. */
 	bool plain_user;
 	uint64_t memlock_bytes;
+	uint32_t queue_bits;	/* property faultline,queue-bits; 0: there is none */
 	bool no_psdma;		/* the device tree does not give it the DMA engine */
 };
 int host_driver_probe(struct host_kernel *k,

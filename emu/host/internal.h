@@ -17,6 +17,7 @@
 
 #include "faultline/pte.h"
 #include "host/counts.h"
+#include "host/cpu.h"
 #include "host/process.h"
 #include "sim/timing.h"
 
@@ -35,9 +36,6 @@
 /* No process can use up the pages that the others need for their tables. */
 #define PROCESS_TABLES	(KERNEL_BANK_BYTES / DRAM_PAGE / HOST_PROCESSES)
 #define PROCESS_MAPS	65530u		/* as Linux has it */
-#define REMOTE_END	(1ull << 47)	/* of the addresses of one elsewhere, as on Linux */
-/* So long is a process left alone that did not close its pages in time. */
-#define SLOW_NS		20000000ull
 #define PROCESS_SOURCES	32u		/* files that are mapped */
 #define NO_SLOT		UINT32_MAX
 #define NO_LIMIT	UINT64_MAX
@@ -78,7 +76,7 @@ struct host_frame {
 };
 
 enum {
-	HELD_MOVING = 1, /* the process itself moves the page in or out (imported.c) */
+	HELD_MOVING = 1, /* the process itself moves the page in or out (remote/) */
 	HELD_KEPT = 2,	/* for as long as the process lives */
 };
 
@@ -90,11 +88,14 @@ static inline bool frame_stays(const struct host_frame *f)
 
 /* ---- mappings ---- */
 
-/* A file that backs mappings of one mm; counted by them, under the mm lock. */
+/*
+ * A file that backs mappings of one mm; counted by them, under the mm lock. Whoever opened
+ * it has it in a structure of its own: this program (swap.c), or one elsewhere (remote/).
+ */
 struct host_source {
-	int fd;
-	const struct host_file_ops *ops;	/* NULL: fd is read */
-	void *arg;
+	/* Zeros behind its end; 0, -EFAULT beyond that page, -EIO. No lock held; it may wait. */
+	int (*read)(struct host_source *f, uint64_t offset, void *page);
+	void (*free)(struct host_source *f);	/* lock held: it must not wait */
 	uint64_t bytes;
 	unsigned int maps;
 };
@@ -104,18 +105,6 @@ struct host_map {
 	uint64_t offset;		/* in the file, of start */
 	struct host_source *file;	/* NULL: demand-zero */
 	int prot;			/* HOST_WRITE implies HOST_READ */
-};
-
-/* ---- the CPU's view of an address space (cpu.c) ---- */
-
-#define CPU_LEAF_BYTES	0x200000ul
-#define CPU_LEAF_PAGES	(CPU_LEAF_BYTES / HOST_PAGE)
-/* A word for each page: frame + 1 in bits 29:0 (0: never opened), rights above. */
-#define CPU_FRAME	0x3fffffffu
-#define CPU_PROT_SHIFT	30
-struct cpu_leaf {
-	uint32_t page[CPU_LEAF_PAGES];
-	bool viewed;			/* arena.c: it had its linear view */
 };
 
 /* ---- an address space ---- */
@@ -131,12 +120,6 @@ struct host_fill {
 	struct host_fill *next;
 };
 
-/* Who sleeps in a call of a process, and on what. */
-struct mm_sleeper {
-	struct sim_waitq *q;
-	struct mm_sleeper *next, **link;
-};
-
 struct host_maplock {			/* maplock.c */
 	struct sim_spin guard;
 	unsigned int readers, writers;	/* writers that wait */
@@ -150,13 +133,9 @@ struct host_mm {
 	atomic_uint users;		/* mm_get_live(), and the process */
 	atomic_bool live;		/* false from the beginning of exit */
 	struct host_maplock mmap_lock;	/* changing mappings takes lock as well */
+	const struct mm_ops *ops;
 	uint32_t pid;
 	uint16_t asid;
-	atomic_bool killed;		/* nobody is there any more */
-	/* Its CPU did not close pages: until then others leave it alone. */
-	atomic_uint_fast64_t slow_until_ns;
-	struct sim_spin sleepers_lock;
-	struct mm_sleeper *sleepers;
 	struct sim_mutex lock;		/* guards all that follows */
 	uint64_t root;			/* level 0 table */
 	uint64_t tables;		/* pages of them */
@@ -183,13 +162,9 @@ struct host_mm {
 	uint64_t hand;			/* of the clock over its own frames */
 	uint64_t slots;			/* of swap that it has */
 	/* CPU side (cpu.c) */
-	uint64_t arena;			/* an address; elsewhere if remote */
+	uint64_t arena;			/* an address where its CPU is */
+	uint64_t device_base;		/* of maps of registers; there, or a number */
 	struct cpu_node *cpu;
-	const struct host_cpu_ops *remote;	/* NULL: in this program */
-	void *remote_arg;
-	/* A fault of unknown kind that came again and again (remote.c). */
-	uint64_t again_va;
-	unsigned int again;
 };
 
 /*
@@ -200,7 +175,7 @@ struct host_area {
 	uint64_t pa, pages;		/* pages in use */
 	uint64_t taken[QUEUE_AREA_PAGES / 64];
 	bool orphan;			/* its process has ended */
-	bool forget;			/* others have seen the bank */
+	bool forget;			/* mm_ops.shares_bank */
 };
 
 /* ---- the kernel ---- */
@@ -274,14 +249,19 @@ struct host_kernel {
 	struct host_counts count;
 };
 
-/* ---- check.c ---- */
+/* ---- note.c ---- */
 /* It changes, or its entry does. In any order, but before others may run. */
 void frame_note(struct host_mm *mm, struct host_frame *f);
 void kernel_note(struct host_kernel *k);
 /* Its frames are about to be freed. */
-void check_forget(struct host_mm *mm);
+void note_forget(struct host_mm *mm);
+/* For the checker: count all that has changed; whatever it wants to see again, it notes. */
+void note_count_all(struct host_kernel *k);
 
-/* ---- kernel.c: time, events, kernel pages ---- */
+/* ---- event.c ---- */
+/* The calling thread begins (or ends) to wait for another program: host_on_wait(). */
+void host_waits(bool waits);
+void *host_waits_local(size_t *bytes);	/* sim_local_add() */
 void host_spend(struct host_kernel *k, enum timing what);
 /* The same of storage: the thread waits for it, and does not work. */
 void host_wait_storage(struct host_kernel *k, enum timing what);
@@ -357,13 +337,9 @@ uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end);
 /* ---- frames.c (the caller holds mm's lock) ---- */
 int frames_attach(struct host_mm *mm);	/* adds the bank */
 void frames_detach(struct host_mm *mm);	/* all frames must be free */
-/*
- * A frame for va, BUSY, with a new tag; takes a page away from somebody when
- * none is free. 0, -ENOMEM, or -EAGAIN: only others' locks were in the way, or
- * processes that are slow.
- */
-int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out);
-/* The same, if one is free; else -EAGAIN. */
+/* A frame for va, BUSY, with a new tag; NULL: none is free. */
+struct host_frame *frame_take(struct host_mm *mm, uint64_t va);
+/* The same, for one that cannot wait: 0 or -EAGAIN. */
 int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out);
 /* BUSY, or ORPHAN without a pin, to FREE, with a new tag. */
 void frame_put(struct host_frame *f);
@@ -382,6 +358,12 @@ void frame_brought(struct host_frame *f);	/* by the driver, for the card */
 bool frames_full(const struct host_mm *mm);
 
 /* ---- reclaim.c, evict.c (mm's lock held) ---- */
+/*
+ * As frame_take(); takes a page away from somebody when
+ * none is free. 0, -ENOMEM, or -EAGAIN: only others' locks were in the way, or
+ * processes that are slow.
+ */
+int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out);
 /* -EAGAIN: others' locks were in the way; -EBUSY: slow processes; -ENOMEM. */
 int reclaim_one(struct host_kernel *k, struct host_mm *held);
 /* A page of its own. */
@@ -402,25 +384,19 @@ int evict_range(struct host_mm *mm, uint64_t va, uint64_t npages);
  * pinned is false. 0, or as cpu_revoke(): the CPU still has some.
  */
 int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned);
-/* A swap slot on the account of mm; NO_SLOT: none, or too many. */
-uint32_t slot_get(struct host_mm *mm);
-void slot_put(struct host_mm *mm, uint32_t slot);
 
 /* ---- swap.c ---- */
 int swap_create(struct host_swap *s, uint64_t slots, const char *dir);
 void swap_destroy(struct host_swap *s);
 uint32_t swap_get(struct host_swap *s);	/* NO_SLOT: full */
 void swap_put(struct host_swap *s, uint32_t slot);
+/* A swap slot on the account of mm; NO_SLOT: none, or too many. */
+uint32_t slot_get(struct host_mm *mm);
+void slot_put(struct host_mm *mm, uint32_t slot);
 int swap_read(struct host_swap *s, uint32_t slot, void *page);
 int swap_write(struct host_swap *s, uint32_t slot, const void *page);
 struct host_source *source_open(const char *path, int *error);
 void source_put(struct host_mm *mm, struct host_source *f);	/* lock held */
-/* Zeros behind the end of the file; 0, -EFAULT beyond that page, -EIO. */
-int source_read(struct host_source *f, uint64_t offset, void *page);
-/* source.c; -EINVAL: less than need bytes (whole pages) there. */
-struct host_source *source_of(const struct host_file_ops *ops, void *arg,
-			      uint64_t bytes, uint64_t need, int *error);
-int source_ask(struct host_source *f, uint64_t offset, void *page);
 
 /* ---- map.c: the list of mappings (mm's lock held) ---- */
 struct host_map *map_find(struct host_mm *mm, uint64_t va);
@@ -441,9 +417,19 @@ void map_insert(struct host_mm *mm, const struct host_map *m);
 void map_remove(struct host_mm *mm, uint64_t start, uint64_t end);
 void map_merge(struct host_mm *mm);
 
+/* ---- mmap.c ---- */
+int check_map(uint64_t *len, int prot, uint64_t offset);
+/* A process has so many files, and each is counted before it is there: 0 or -EMFILE. */
+int file_count(struct host_mm *mm);
+/* f is there, with one user; or not. */
+struct host_source *file_counted(struct host_mm *mm, struct host_source *f);
+/* The first gap becomes m, len bytes long, with m's file; its address, or NULL. */
+void *map_somewhere(struct host_mm *mm, struct host_map *m, uint64_t len, int *error);
+
 /* ---- mm.c, fault.c ---- */
+/* Of an embedded process, ops is &arena_ops. */
 struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
-			  const struct host_cpu_ops *ops, void *arg, int *error);
+			  const struct mm_ops *ops, int *error);
 void mm_exit(struct host_mm *mm);
 /* The process itself is no user any more: wait until nobody is. */
 void mm_users_end(struct host_mm *mm);
@@ -464,16 +450,14 @@ void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages);
  * (for writing) held. Errors as of mm_zap(), -ENOMEM; -EBUSY also: pages are held.
  */
 int unmap_locked(struct host_mm *mm, uint64_t va, uint64_t len);
-bool mm_once_more(struct host_mm *mm, int *err);	/* after it, unlocked */
+/* Can this be done to the range? 0, -ENOMEM: it has holes, -EBUSY. Lock held. */
+int advise_check(struct host_mm *mm, uint64_t va, uint64_t end, enum host_advice a);
 /*
  * A range of addresses: aligned, not empty, inside the arena, or (anywhere) of memory
  * that a process elsewhere may have given. Length is rounded up. 0 or -EINVAL.
  */
 int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
 		bool anywhere);
-/* Are pages of the range pinned by the driver; held for these reasons? */
-bool mm_any_pinned(struct host_mm *mm, uint64_t va, uint64_t end);
-bool mm_any_held(struct host_mm *mm, uint64_t va, uint64_t end, uint8_t held);
 /* What may be asked of mm's rights, and what it means. */
 bool prot_bad(int prot);
 int prot_normal(int prot);
@@ -527,56 +511,15 @@ void fill_cancel(struct host_mm *mm, uint64_t va, uint64_t end);
 /* Wait until one of those on their way is there; the lock is let go meanwhile. */
 void fill_wait(struct host_mm *mm);
 
-/* ---- cpu.c: the CPU side (mm's lock held) ---- */
-int cpu_create(struct host_mm *mm);
-void cpu_destroy(struct host_mm *mm);
-/* Open va as the tables say; 0, -ENOMEM. */
-int cpu_grant(struct host_mm *mm, uint64_t va);
-/*
- * Close a range. -EBUSY: the process did not answer in time; what it may still
- * have is as it was. -EAGAIN: it answers, but so slowly that others should have the
- * lock before the rest; only for more than one page.
- */
-int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
-/* Will cpu_grant() find all that it needs allocated? */
-bool cpu_ready(const struct host_mm *mm, uint64_t va);
-/* What the CPU may do with the page now (HOST_READ, HOST_WRITE). */
-int cpu_prot(const struct host_mm *mm, uint64_t va);
-/* First page in [va, end) that is open; end when there is none. */
-uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end);
-/* Which frame it would reach, counted from 1; 0: none. */
-uint32_t cpu_frame(const struct host_mm *mm, uint64_t va);
-/*
- * A remote process opens or closes pages by itself: a place for va's entry
- * (-ENOMEM), it has opened the page as the tables say, it has closed pages.
- */
-int cpu_expect(struct host_mm *mm, uint64_t va);
-void cpu_opened(struct host_mm *mm, uint64_t va);
-void cpu_forget(struct host_mm *mm, uint64_t va, uint64_t npages);
-
-/* ---- arena.c: views in this program; 0 or negative errno ---- */
-uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error);
-void arena_release(uint64_t arena);
-/* n pages, all in leaf. */
-int arena_open(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va,
-	       uint64_t n, uint64_t frame, int prot);
-int arena_close(uint64_t va, uint64_t npages);
-void arena_clear(struct host_mm *mm);	/* close all and forget the views */
-bool arena_fix(uintptr_t addr, int write);	/* for os_fault_add() */
-
-/* ---- remote.c: a process that lives elsewhere (mm's lock held) ---- */
-void remote_open(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
-		 int prot);
-int remote_close(struct host_mm *mm, uint64_t va, uint64_t npages);
-/* No lock: is it one that did not answer lately? */
-bool mm_slow(const struct host_mm *mm);
-
 /* ---- thread.c ---- */
+struct fl_sys;
+/* host_thread_start() (sys.c), with the library's system calls. */
+struct sim_thread *thread_start(struct host_process *p, const char *name,
+				const struct fl_sys *sys, void (*fn)(void *arg), void *arg);
 /* Is va in the arena of the calling thread's process? Async-signal-safe. */
 bool thread_in_arena(uint64_t va);
 /* What each software thread has of its own (sim_local_add). */
 void *thread_local_self(size_t *bytes), *thread_local_acting(size_t *bytes);
-void *source_local(size_t *bytes);
 /*
  * The kernel half of the calling thread faults va in. write: 1, 0, or -1 for
  * unknown. Async-signal-safe. 0, -EFAULT, -ENOMEM.
@@ -592,8 +535,7 @@ void process_free(struct host_process *p);
 /* From now on others may find it. */
 void process_publish(struct host_process *p, struct host_mm *mm);
 
-/* ---- file.c, sys.c ---- */
+/* ---- file.c ---- */
 void host_files_close(struct host_process *p);
-extern const struct fl_sys host_sys;
 
 #endif

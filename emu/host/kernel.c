@@ -3,34 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "host/card_tables.h"
 #include "host/internal.h"
 #include "lib/sys.h"
 #include "os/os.h"
 #include "sim/sim.h"
-
-_Thread_local struct trace_at host_this_trace;
-
-uint64_t host_event(struct host_kernel *k, enum trace_event ev, uint64_t a0,
-		    uint64_t a1, uint64_t a2, uint64_t a3)
-{
-	struct trace_at at = host_this_trace;
-
-	at.board = k->id;
-	return trace_emit(k->trace, ev, &at, a0, a1, a2, a3);
-}
-
-void host_spend(struct host_kernel *k, enum timing what)
-{
-	sim_spend(k->timing->v[what]);
-}
-
-void host_wait_storage(struct host_kernel *k, enum timing what)
-{
-	atomic_ullong *account = sim_charge(NULL);
-
-	sim_spend(k->timing->v[what]);
-	sim_charge(account);
-}
 
 /* A host with larger pages cannot protect one of ours alone. */
 static int check_host(void)
@@ -63,6 +40,10 @@ static int kernel_start(struct host_kernel *k, const struct host_config *cfg)
 	err = kpages_create(k);
 	if (err)
 		return err;
+	err = -ENOMEM;
+	k->card_tables = card_tables_create();
+	if (!k->card_tables)
+		goto no_tables;
 	err = swap_create(&k->swap,
 			  cfg->swap_pages ? cfg->swap_pages : HOST_PAGES,
 			  cfg->swap_dir);
@@ -76,6 +57,8 @@ static int kernel_start(struct host_kernel *k, const struct host_config *cfg)
 no_irq:
 	swap_destroy(&k->swap);
 no_swap:
+	free(k->card_tables);
+no_tables:
 	kpages_destroy(k);
 	return err;
 }
@@ -102,7 +85,7 @@ static void kernel_locals(struct sim *sim)
 	sim_local_add(sim, kernel_local_fault);
 	sim_local_add(sim, thread_local_self);
 	sim_local_add(sim, thread_local_acting);
-	sim_local_add(sim, source_local);
+	sim_local_add(sim, host_waits_local);
 	sim_local_add(sim, fl_sys_local);
 }
 
@@ -144,6 +127,7 @@ void host_destroy(struct host_kernel *k)
 	host_irq_stop(k);
 	areas_destroy(k);
 	swap_destroy(&k->swap);
+	free(k->card_tables);
 	kpages_destroy(k);
 	free(k);
 }

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "host/card_tables.h"
 #include "host/internal.h"
 
 #define KPAGES (KERNEL_BANK_BYTES / DRAM_PAGE)
@@ -19,10 +18,7 @@ int kpages_create(struct host_kernel *k)
 	k->kbank_pa = dram_bank(k->dram, k->kbank)->base;
 	k->kbank_mem = dram_bank(k->dram, k->kbank)->mem;
 	k->kpages_taken = calloc(KPAGES / 64, sizeof(uint64_t));
-	k->card_tables = card_tables_create();
-	if (!k->kpages_taken || !k->card_tables) {
-		free(k->card_tables);
-		free(k->kpages_taken);
+	if (!k->kpages_taken) {
 		dram_bank_remove(k->dram, k->kbank);
 		return -ENOMEM;
 	}
@@ -31,7 +27,6 @@ int kpages_create(struct host_kernel *k)
 
 void kpages_destroy(struct host_kernel *k)
 {
-	free(k->card_tables);
 	free(k->kpages_taken);
 	dram_bank_remove(k->dram, k->kbank);
 }

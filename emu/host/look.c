@@ -13,7 +13,7 @@ static int look_away(struct host_mm *mm, struct host_map *m, uint64_t va,
 	if (d & PTE_SWAP)
 		err = swap_read(&mm->k->swap, pte_slot(d), page);
 	else
-		err = source_read(m->file, m->offset + (va - m->start), page);
+		err = m->file->read(m->file, m->offset + (va - m->start), page);
 	if (!err)
 		memcpy(to, page + at, n);
 	return err;

@@ -6,6 +6,8 @@
  *
  * Linux: mmap_lock and mm_users. Here the end waits, there the last user runs it.
  */
+#include <stdlib.h>
+
 #include "host/internal.h"
 #include "sim/sim.h"
 
@@ -97,7 +99,23 @@ void mm_maps_end(struct host_mm *mm)
 		sim_wake(&l->wait, 0);
 }
 
-/* ---- users ---- */
+/* ---- references, and users ---- */
+
+void mm_get(struct host_mm *mm)
+{
+	atomic_fetch_add(&mm->refs, 1);
+}
+
+void mm_put(struct host_mm *mm)
+{
+	if (atomic_fetch_sub(&mm->refs, 1) != 1)
+		return;
+	note_forget(mm);
+	free(mm->map);
+	free(mm->frame);
+	free(mm->taken);
+	free(mm);
+}
 
 bool mm_get_live(struct host_mm *mm)
 {

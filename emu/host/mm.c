@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mm.c - an address space: its life, the calls that change its mappings (but for
- * new ones: mmap.c), and the notifiers that hear of it.
+ * mm.c - an address space: its life, and the calls that change its mappings (but for
+ * new ones: mmap.c).
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "host/internal.h"
 
-/* Of a process elsewhere: then whoever waits for its lock has a turn. */
-#define TURN_PAGES 64u
-
 /* ---- life ---- */
 
 struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
-			  const struct host_cpu_ops *ops, void *arg,
-			  int *error)
+			  const struct mm_ops *ops, int *error)
 {
-	struct host_mm *mm = calloc(1, sizeof(*mm));
+	struct host_mm *mm = calloc(1, ops->bytes);
 
 	*error = -ENOMEM;
 	if (!mm)
@@ -25,8 +20,7 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 	mm->k = k;
 	mm->pid = pid;
 	mm->asid = asid;
-	mm->remote = ops;
-	mm->remote_arg = arg;
+	mm->ops = ops;
 	mm->bank = -1;
 	atomic_init(&mm->refs, 1);
 	atomic_init(&mm->users, 1);
@@ -47,39 +41,10 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 	return NULL;
 }
 
-void mm_get(struct host_mm *mm)
-{
-	atomic_fetch_add(&mm->refs, 1);
-}
-
-void mm_put(struct host_mm *mm)
-{
-	if (atomic_fetch_sub(&mm->refs, 1) != 1)
-		return;
-	check_forget(mm);
-	free(mm->map);
-	free(mm->frame);
-	free(mm->taken);
-	free(mm);
-}
-
-/* What the process itself has held it needs no more. */
-static void drop_held(struct host_mm *mm)
-{
-	struct host_frame *f;
-	uint64_t i;
-
-	for (i = 0; i < mm->frames; i++) {
-		f = &mm->frame[i];
-		if (f->mm == mm && f->held)
-			frame_keep(f, f->pins, 0);
-	}
-}
-
 /*
  * Files are closed by now. Notifiers are released first, while the tables are
- * whole, so that the SMMU forgets them; then pages, then tables. Who comes
- * later (mm_fault of a worker) finds no mapping. No thread is left that could
+ * whole, so that the SMMU forgets them; then pages, then tables. A later
+ * mm_fault() of a worker finds no mapping. No thread is left that could
  * use the CPU's view, or it is that of a process which is on its own now: in
  * its bank are its own pages alone. So nothing is closed, and nobody asked. What the
  * driver still has pinned stays, and the bank with it (pin.c).
@@ -104,7 +69,8 @@ void mm_exit(struct host_mm *mm)
 	fill_cancel(mm, 0, UINT64_MAX);
 	while (mm->fills)
 		fill_wait(mm);
-	drop_held(mm);
+	if (mm->ops->exit)
+		mm->ops->exit(mm);
 	cpu_destroy(mm);
 	mm_drop(mm, 0, (1ull << HOST_VA_BITS) / HOST_PAGE);
 	map_remove(mm, 0, UINT64_MAX);
@@ -112,74 +78,6 @@ void mm_exit(struct host_mm *mm)
 	pins_outlive(mm);
 	sim_mutex_unlock(&mm->lock);
 	mm_maps_end(mm);
-}
-
-/* ---- notifiers ---- */
-
-int mm_notifier_register(struct host_mm *mm, struct mm_notifier *n)
-{
-	int err = -ESRCH;
-
-	sim_mutex_lock(&mm->lock);
-	if (atomic_load(&mm->live)) {
-		n->next = mm->notifiers;
-		mm->notifiers = n;
-		err = 0;
-	}
-	sim_mutex_unlock(&mm->lock);
-	return err;
-}
-
-void mm_notifier_unregister(struct host_mm *mm, struct mm_notifier *n)
-{
-	struct mm_notifier **p;
-
-	sim_mutex_lock(&mm->lock);
-	for (p = &mm->notifiers; *p; p = &(*p)->next)
-		if (*p == n) {
-			*p = n->next;
-			break;
-		}
-	sim_mutex_unlock(&mm->lock);
-}
-
-void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages)
-{
-	struct mm_notifier *n;
-
-	host_spend(mm->k, T_MM_INVALIDATE);
-	host_count(&mm->k->count.invalidations, 1);
-	for (n = mm->notifiers; n; n = n->next)
-		n->age(n, mm, va, va + npages * HOST_PAGE);
-}
-
-void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages)
-{
-	struct mm_notifier *n;
-
-	host_spend(mm->k, T_MM_INVALIDATE);
-	host_count(&mm->k->count.invalidations, 1);
-	for (n = mm->notifiers; n; n = n->next)
-		n->invalidate(n, mm, va, va + npages * HOST_PAGE);
-}
-
-void mm_mapped(struct host_mm *mm, uint64_t va)
-{
-	struct mm_notifier *n;
-
-	for (n = mm->notifiers; n; n = n->next)
-		if (n->mapped)
-			n->mapped(n, mm, va, va + HOST_PAGE);
-}
-
-bool mm_mapped_heard(const struct host_mm *mm)
-{
-	struct mm_notifier *n;
-
-	for (n = mm->notifiers; n; n = n->next)
-		if (n->hears && n->hears(n))
-			return true;
-	return false;
 }
 
 /* ---- what is there ---- */
@@ -280,38 +178,10 @@ int mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages)
 	return err;
 }
 
-static bool mm_any_busy(struct host_mm *mm, uint64_t va, uint64_t end,
-			bool pins, uint8_t held)
+/* What the process itself has in hand cannot go, or change, under its hands. */
+static int mm_may_change(struct host_mm *mm, uint64_t va, uint64_t end, bool go)
 {
-	struct host_frame *f;
-	uint64_t d;
-
-	for (va = pt_next(mm, va, end); va < end;
-	     va = pt_next(mm, va + HOST_PAGE, end)) {
-		d = pt_get(mm, va);
-		f = pte_resident(d) ? frame_at(mm, d & PTE_ADDR) : NULL;
-		if ((held & HELD_MOVING) && pte_away(d))
-			return true;
-		if (f && ((pins && f->pins) || (f->held & held)))
-			return true;
-	}
-	return false;
-}
-
-bool mm_any_pinned(struct host_mm *mm, uint64_t va, uint64_t end)
-{
-	return mm_any_busy(mm, va, end, true, 0);
-}
-
-bool mm_any_held(struct host_mm *mm, uint64_t va, uint64_t end, uint8_t held)
-{
-	return mm_any_busy(mm, va, end, false, held);
-}
-
-/* What the process itself holds cannot go under its hands. */
-static bool any_held(struct host_mm *mm, uint64_t va, uint64_t end)
-{
-	return mm_any_held(mm, va, end, HELD_KEPT | HELD_MOVING);
+	return mm->ops->may_change ? mm->ops->may_change(mm, va, end, go) : 0;
 }
 
 /* ---- system calls ---- */
@@ -337,22 +207,19 @@ int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
 {
 	uint64_t va = (uintptr_t)addr;
 
-	if (va % HOST_PAGE || !*len || *len > REMOTE_END)
+	if (va % HOST_PAGE || !*len || *len > 1ull << HOST_VA_BITS)
 		return -EINVAL;
 	*len = (*len + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
 	if (*len <= ARENA_MEMORY_BYTES && mm_in_arena(mm, va, *len))
 		return 0;
-	if (!anywhere || !mm->remote || va > REMOTE_END - *len)
-		return -EINVAL;
-	return 0;
+	return anywhere && *len <= mm->ops->end && va <= mm->ops->end - *len ? 0 : -EINVAL;
 }
 
 int unmap_locked(struct host_mm *mm, uint64_t va, uint64_t len)
 {
-	int err = 0;
+	int err;
 
-	if (any_held(mm, va, va + len))
-		err = -EBUSY;
+	err = mm_may_change(mm, va, va + len, true);
 	if (!err)
 		err = map_split(mm, va, va + len);
 	if (!err)
@@ -364,31 +231,6 @@ int unmap_locked(struct host_mm *mm, uint64_t va, uint64_t len)
 	return 0;
 }
 
-static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
-{
-	int err;
-
-	mm_maps_write(mm);
-	sim_mutex_lock(&mm->lock);
-	err = unmap_locked(mm, va, len);
-	sim_mutex_unlock(&mm->lock);
-	mm_maps_end(mm);
-	return err;
-}
-
-/*
- * cpu_revoke() has closed a part, and others had the lock meanwhile. Again: for as
- * long as there is somebody who wants it.
- */
-bool mm_once_more(struct host_mm *mm, int *err)
-{
-	if (*err != -EAGAIN)
-		return false;
-	if (mm_killed(mm))
-		*err = -EINTR;
-	return *err == -EAGAIN;
-}
-
 int host_munmap(struct host_process *p, void *addr, uint64_t len)
 {
 	struct host_mm *mm = p->mm;
@@ -398,9 +240,11 @@ int host_munmap(struct host_process *p, void *addr, uint64_t len)
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)
 		return err;
-	do
-		err = unmap_once(mm, va, len);
-	while (mm_once_more(mm, &err));
+	mm_maps_write(mm);
+	sim_mutex_lock(&mm->lock);
+	err = unmap_locked(mm, va, len);
+	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 
@@ -461,15 +305,13 @@ static int protect_locked(struct host_mm *mm, uint64_t va, uint64_t end,
 	return err;
 }
 
-static int protect_once(struct host_mm *mm, uint64_t va, uint64_t len, int prot)
+static int protect_range(struct host_mm *mm, uint64_t va, uint64_t len, int prot)
 {
-	int err = 0;
+	int err;
 
 	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
-	/* What the process has in hand it has open as it was. */
-	if (mm_any_held(mm, va, va + len, HELD_MOVING))
-		err = -EBUSY;
+	err = mm_may_change(mm, va, va + len, false);
 	if (!err)
 		err = protect_locked(mm, va, va + len, prot);
 	if (!err)
@@ -489,22 +331,19 @@ int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot)
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err || prot_bad(prot))
 		return -EINVAL;
-	do
-		err = protect_once(mm, va, len, prot_normal(prot));
-	while (mm_once_more(mm, &err));
-	return err;
+	return protect_range(mm, va, len, prot_normal(prot));
 }
 
-static int advise_check(struct host_mm *mm, uint64_t va, uint64_t end,
-			enum host_advice a)
+int advise_check(struct host_mm *mm, uint64_t va, uint64_t end,
+		 enum host_advice a)
 {
 	if (!map_covers(mm, va, end))
 		return -ENOMEM;
-	return a == HOST_DONTNEED && any_held(mm, va, end) ? -EBUSY : 0;
+	return a == HOST_DONTNEED ? mm_may_change(mm, va, end, true) : 0;
 }
 
-static int advise_once(struct host_mm *mm, uint64_t va, uint64_t npages,
-		       enum host_advice a)
+static int advise_range(struct host_mm *mm, uint64_t va, uint64_t npages,
+			enum host_advice a)
 {
 	int err;
 
@@ -517,28 +356,6 @@ static int advise_once(struct host_mm *mm, uint64_t va, uint64_t npages,
 	else if (!err && a == HOST_COLD)
 		err = age_range(mm, va, npages, true);
 	sim_mutex_unlock(&mm->lock);
-	return err;
-}
-
-/* A part at a time: a process elsewhere may take long over each. */
-static int advise_there(struct host_mm *mm, uint64_t va, uint64_t npages,
-			enum host_advice a)
-{
-	uint64_t n;
-	int err, r = 0;
-
-	sim_mutex_lock(&mm->lock);
-	err = advise_check(mm, va, va + npages * HOST_PAGE, a);
-	sim_mutex_unlock(&mm->lock);
-	if (err)
-		return err;
-	for (; npages && r != -EBUSY; npages -= n, va += n * HOST_PAGE) {
-		n = npages < TURN_PAGES ? npages : TURN_PAGES;
-		do
-			r = advise_once(mm, va, n, a);
-		while (mm_once_more(mm, &r));
-		err = r ? r : err;
-	}
 	return err;
 }
 
@@ -562,8 +379,7 @@ int host_madvise(struct host_process *p, void *addr, uint64_t len,
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err || (unsigned int)a > HOST_COLD)
 		return -EINVAL;
-	err = mm->remote ? advise_there(mm, va, len / HOST_PAGE, a) :
-			   advise_once(mm, va, len / HOST_PAGE, a);
+	err = advise_range(mm, va, len / HOST_PAGE, a);
 	if (!err && (a == HOST_WILLNEED || a == HOST_POPULATE))
 		err = mm_bring(mm, va, va + len,
 			       a == HOST_POPULATE ? HOST_FAULT_WRITE : 0);

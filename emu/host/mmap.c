@@ -2,12 +2,9 @@
 /* mmap.c - new mappings: of zeros, or of a file; where there is room, or at a place. */
 #include "host/internal.h"
 
-/* The first gap becomes m, len bytes long; its address, or NULL. */
-static void *map_somewhere(struct host_process *p, struct host_map *m,
-			   uint64_t len, int *error)
+void *map_somewhere(struct host_mm *mm, struct host_map *m, uint64_t len,
+		    int *error)
 {
-	struct host_mm *mm = p->mm;
-
 	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	*error = map_room(mm, 1);
@@ -25,7 +22,7 @@ static void *map_somewhere(struct host_process *p, struct host_map *m,
 	return *error ? NULL : (void *)(uintptr_t)m->start;
 }
 
-static int check_map(uint64_t *len, int prot, uint64_t offset)
+int check_map(uint64_t *len, int prot, uint64_t offset)
 {
 	if (!*len || prot_bad(prot) || offset % HOST_PAGE)
 		return -EINVAL;
@@ -35,8 +32,7 @@ static int check_map(uint64_t *len, int prot, uint64_t offset)
 	return 0;
 }
 
-/* A process has so many files, and each is counted before it is there. */
-static int file_count(struct host_mm *mm)
+int file_count(struct host_mm *mm)
 {
 	int err;
 
@@ -47,9 +43,7 @@ static int file_count(struct host_mm *mm)
 	return err;
 }
 
-/* f is there, with one user; or not. */
-static struct host_source *file_counted(struct host_mm *mm,
-					struct host_source *f)
+struct host_source *file_counted(struct host_mm *mm, struct host_source *f)
 {
 	if (f) {
 		f->maps = 1;
@@ -79,32 +73,11 @@ void *host_mmap(struct host_process *p, uint64_t len, int prot,
 			return NULL;
 		m.offset = offset;
 	}
-	return map_somewhere(p, &m, len, error);
-}
-
-void *host_mmap_source(struct host_process *p, uint64_t len, int prot,
-		       const struct host_file_ops *ops, void *arg,
-		       uint64_t file_bytes, uint64_t offset, int *error)
-{
-	struct host_map m = { .prot = prot_normal(prot), .offset = offset };
-
-	host_spend(p->k, T_CPU_SYSCALL);
-	*error = check_map(&len, prot, offset);
-	if (!*error && offset > INT64_MAX - len)
-		*error = -EINVAL;
-	if (!*error)
-		*error = file_count(p->mm);
-	if (!*error)
-		m.file = file_counted(p->mm, source_of(ops, arg, file_bytes,
-						       offset + len, error));
-	if (m.file)
-		return map_somewhere(p, &m, len, error);
-	ops->put(arg);
-	return NULL;
+	return map_somewhere(p->mm, &m, len, error);
 }
 
 /* One mapping takes the place of what is in its range. */
-static int remap_once(struct host_mm *mm, const struct host_map *m)
+static int remap_range(struct host_mm *mm, const struct host_map *m)
 {
 	int err;
 
@@ -133,8 +106,5 @@ int host_remap(struct host_process *p, void *addr, uint64_t len, int prot)
 	if (err || prot_bad(prot))
 		return -EINVAL;
 	m.end = m.start + len;
-	do
-		err = remap_once(p->mm, &m);
-	while (mm_once_more(p->mm, &err));
-	return err;
+	return remap_range(p->mm, &m);
 }

@@ -117,7 +117,7 @@ static int fill_read(struct host_kernel *k, const struct host_fill *f,
 	if (from == FROM_SWAP)
 		return swap_read(&k->swap, pte_slot(f->old), mem);
 	if (from == FROM_FILE)
-		return source_read(f->file, f->offset, mem);
+		return f->file->read(f->file, f->offset, mem);
 	memset(mem, 0, HOST_PAGE);
 	return 0;
 }

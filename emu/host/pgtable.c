@@ -44,19 +44,17 @@ uint32_t pte_slot(uint64_t d)
 	return (uint32_t)((d & PTE_ADDR) >> SLOT_SHIFT);
 }
 
-static uint64_t *table_entries(const struct host_mm *mm, uint64_t table)
+/* at: of the table in the kernel's bank. */
+static uint64_t *entry_at(uint8_t *mem, uint64_t at, uint64_t va, unsigned int level)
 {
-	const struct host_kernel *k = mm->k;
-	void *mem = k->kbank_mem + (table - k->kbank_pa);
-
-	assert(table >= k->kbank_pa && table - k->kbank_pa < KERNEL_BANK_BYTES);
-	return mem;
+	assert(at < KERNEL_BANK_BYTES);
+	return (uint64_t *)(void *)(mem + at) + (va >> (39 - 9 * level) & (ENTRIES - 1));
 }
 
 static uint64_t *entry_of(const struct host_mm *mm, uint64_t table, uint64_t va,
 			  unsigned int level)
 {
-	return &table_entries(mm, table)[va >> (39 - 9 * level) & (ENTRIES - 1)];
+	return entry_at(mm->k->kbank_mem, table - mm->k->kbank_pa, va, level);
 }
 
 /* Pairs with entry_write: what the entry points to is visible. */
@@ -96,7 +94,7 @@ static void table_put(struct host_mm *mm, uint64_t table, unsigned int level)
 	uint64_t d;
 
 	for (i = 0; level < LEVELS && i < ENTRIES; i++) {
-		d = entry_read(&table_entries(mm, table)[i]);
+		d = entry_read(entry_of(mm, table, 0, level) + i);
 		if (d & PTE_VALID)
 			table_put(mm, d & PTE_ADDR, level + 1);
 	}
@@ -140,15 +138,21 @@ int pt_prepare(struct host_mm *mm, uint64_t va)
 static uint64_t *leaf_of(const struct host_mm *mm, uint64_t va,
 			unsigned int *level)
 {
-	uint64_t table = mm->root, d;
+	uint64_t pa = mm->k->kbank_pa, at = mm->root - pa, d;
+	uint8_t *mem = mm->k->kbank_mem;
+	unsigned int i;
 
-	for (*level = 0; *level < LEVELS; ++*level) {
-		d = entry_read(entry_of(mm, table, va, *level));
+	/* Some ten times for each page that comes and goes: quickly. */
+#pragma GCC unroll 3
+	for (i = 0; i < LEVELS; i++) {
+		d = entry_read(entry_at(mem, at, va, i));
+		*level = i;
 		if (!(d & PTE_VALID))
 			return NULL;
-		table = d & PTE_ADDR;
+		at = (d & PTE_ADDR) - pa;
 	}
-	return entry_of(mm, table, va & ~(HOST_PAGE - 1), LEVELS);
+	*level = LEVELS;
+	return entry_at(mem, at, va & ~(HOST_PAGE - 1), LEVELS);
 }
 
 uint64_t pt_get(const struct host_mm *mm, uint64_t va)

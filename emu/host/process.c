@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "host/internal.h"
-#include "os/os.h"
 
 /* Is it in use? k->lock held. */
 static bool asid_used(const struct host_kernel *k, uint32_t asid)
@@ -88,7 +87,7 @@ struct host_mm *host_find_mm(struct host_kernel *k, const char *name)
 	for (i = 0; !mm && i < HOST_PROCESSES; i++)
 		if (k->process[i] && !strcmp(k->process[i]->name, name))
 			mm = k->process[i]->mm;
-	/* Who is enrolled holds a reference of his own. */
+	/* A process that is enrolled holds a reference of its own. */
 	if (mm)
 		mm_get(mm);
 	sim_mutex_unlock(&k->lock);
@@ -111,12 +110,14 @@ static int process_embed(struct host_process *p, uint16_t asid)
 	arena = arena_reserve(p->k, p->slot, &err);
 	if (!arena)
 		return err;
-	mm = mm_create(p->k, p->pid, asid, NULL, NULL, &err);
+	mm = mm_create(p->k, p->pid, asid, &arena_ops, &err);
 	if (!mm) {
 		arena_release(arena);
 		return err;
 	}
 	mm->arena = arena;
+	/* The end of it is never opened, so that a stray access is seen. */
+	mm->device_base = arena + ARENA_MEMORY_BYTES;
 	process_publish(p, mm);
 	return 0;
 }
@@ -130,15 +131,9 @@ struct host_process *host_process_create(struct host_kernel *k,
 	p = process_new(k, name, &asid, error);
 	if (!p)
 		return NULL;
-	*error = os_fault_add(arena_fix);
-	if (*error)
-		goto no_handler;
 	*error = process_embed(p, asid);
 	if (!*error)
 		return p;
-	os_fault_remove(arena_fix);
-
-no_handler:
 	process_free(p);
 	return NULL;
 }
@@ -152,10 +147,8 @@ void host_process_exit(struct host_process *p)
 	 */
 	host_files_close(p);
 	mm_exit(mm);
-	if (!mm->remote) {
-		arena_release(mm->arena);
-		os_fault_remove(arena_fix);
-	}
+	if (mm->ops->release)
+		mm->ops->release(mm);
 	process_free(p);
 	mm_put(mm);
 }

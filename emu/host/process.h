@@ -3,8 +3,8 @@
  * process.h - processes, the files that they have open, and the devices behind these;
  * within emu/host.
  *
- * Who holds the lock of the kernel, or of a process that has a file of it open, may
- * begin a call on a device (host_device.calls). One that goes stays until the last
+ * A holder of the kernel's lock, or of the lock of a process that has a file of it open,
+ * may begin a call on a device (host_device.calls). One that goes stays until the last
  * call has ended (host_device_drain()).
  */
 #ifndef FL_HOST_PROCESS_H

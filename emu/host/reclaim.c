@@ -13,12 +13,6 @@
  * that is all in use would cost an invalidation for each page of it.
  */
 #define AGE_MAX 64
-/*
- * What a process elsewhere opens in one go is aged in one go: each closing is a
- * conversation with it.
- */
-#define AGE_RUN	16u
-
 /* ---- the clock ---- */
 
 enum look {
@@ -31,10 +25,9 @@ enum look {
 
 static int age_around(struct host_mm *owner, uint64_t va)
 {
-	if (!owner->remote)
-		return age_range(owner, va, 1, false);
-	return age_range(owner, va & ~(AGE_RUN * HOST_PAGE - 1), AGE_RUN,
-			 false);
+	uint64_t n = owner->ops->age_pages;
+
+	return age_range(owner, va & ~(n * HOST_PAGE - 1), n, false);
 }
 
 static enum look reclaim_look_at(struct host_mm *owner, struct host_frame *f)
@@ -217,5 +210,37 @@ int reclaim_wait(struct host_kernel *k)
 		err = reclaim_one(k, owner);
 	sim_mutex_unlock(&owner->lock);
 	mm_put(owner);
+	return err;
+}
+
+/* ---- a frame, from wherever it can be had ---- */
+
+static bool frame_fail_injected(struct host_kernel *k)
+{
+	bool fail;
+
+	sim_spin_lock(&k->frames_lock);
+	fail = k->fail_frames;
+	k->fail_frames -= fail;
+	sim_spin_unlock(&k->frames_lock);
+	return fail;
+}
+
+int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out)
+{
+	int err = frame_fail_injected(mm->k) ? -ENOMEM : 0;
+
+	while (!err) {
+		if (frames_full(mm))
+			err = reclaim_own(mm);
+		else if ((*out = frame_take(mm, va)))
+			break;
+		else
+			err = reclaim_one(mm->k, mm);
+	}
+	if (err == -EBUSY)
+		err = -EAGAIN;
+	if (err == -ENOMEM)
+		host_event(mm->k, EV_MM_NO_FRAME, mm->pid, va, 0, 0);
 	return err;
 }

@@ -146,9 +146,61 @@ int swap_write(struct host_swap *s, uint32_t slot, const void *page)
 	return 0;
 }
 
+/* ---- swap, on account of a process ---- */
+
+uint32_t slot_get(struct host_mm *mm)
+{
+	uint32_t slot;
+
+	if (mm->slots >= mm->k->process_slots)
+		return NO_SLOT;
+	kernel_note(mm->k);
+	slot = swap_get(&mm->k->swap);
+	mm->slots += slot != NO_SLOT;
+	return slot;
+}
+
+void slot_put(struct host_mm *mm, uint32_t slot)
+{
+	assert(mm->slots);
+	kernel_note(mm->k);
+	mm->slots--;
+	swap_put(&mm->k->swap, slot);
+}
+
+/* ---- files ---- */
+
+struct file_source {
+	struct host_source source;
+	int fd;
+};
+
+static int file_source_read(struct host_source *source, uint64_t offset, void *page)
+{
+	struct file_source *f = (struct file_source *)source;
+	ssize_t n;
+
+	n = swap_read_all(f->fd, page, HOST_PAGE, (off_t)offset);
+	if (n < 0)
+		return -EIO;
+	/* Beyond the last page of the file (Linux: SIGBUS). */
+	if (!n)
+		return -EFAULT;
+	memset((char *)page + n, 0, HOST_PAGE - (size_t)n);
+	return 0;
+}
+
+static void file_source_free(struct host_source *source)
+{
+	struct file_source *f = (struct file_source *)source;
+
+	close(f->fd);
+	free(f);
+}
+
 struct host_source *source_open(const char *path, int *error)
 {
-	struct host_source *f = calloc(1, sizeof(*f));
+	struct file_source *f = calloc(1, sizeof(*f));
 	struct stat st;
 
 	*error = -ENOMEM;
@@ -167,8 +219,10 @@ struct host_source *source_open(const char *path, int *error)
 	if (!S_ISREG(st.st_mode))
 		goto no_stat;
 	*error = 0;
-	f->bytes = (uint64_t)st.st_size;
-	return f;
+	f->source.read = file_source_read;
+	f->source.free = file_source_free;
+	f->source.bytes = (uint64_t)st.st_size;
+	return &f->source;
 
 no_stat:
 	close(f->fd);
@@ -182,25 +236,5 @@ void source_put(struct host_mm *mm, struct host_source *f)
 	if (--f->maps)
 		return;
 	mm->sources--;
-	if (f->ops)
-		f->ops->put(f->arg);
-	else
-		close(f->fd);
-	free(f);
-}
-
-int source_read(struct host_source *f, uint64_t offset, void *page)
-{
-	ssize_t n;
-
-	if (f->ops)
-		return source_ask(f, offset, page);
-	n = swap_read_all(f->fd, page, HOST_PAGE, (off_t)offset);
-	if (n < 0)
-		return -EIO;
-	/* Beyond the last page of the file (Linux: SIGBUS). */
-	if (!n)
-		return -EFAULT;
-	memset((char *)page + n, 0, HOST_PAGE - (size_t)n);
-	return 0;
+	f->free(f);
 }

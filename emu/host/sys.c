@@ -298,6 +298,14 @@ static int sys_prefault(int fd, void *addr, size_t bytes, int for_write)
 	return 0;
 }
 
+static const struct fl_sys host_sys;
+
+struct sim_thread *host_thread_start(struct host_process *p, const char *name,
+				     void (*fn)(void *arg), void *arg)
+{
+	return thread_start(p, name, &host_sys, fn, arg);
+}
+
 static int sys_thread(void (*fn)(void *arg), void *arg, void **thread)
 {
 	*thread = host_thread_start(host_current(), "library", fn, arg);
@@ -309,7 +317,7 @@ static void sys_thread_join(void *thread)
 	sim_thread_join(thread);
 }
 
-const struct fl_sys host_sys = {
+static const struct fl_sys host_sys = {
 	.open = sys_open,
 	.close = sys_close,
 	.ioctl = sys_ioctl,

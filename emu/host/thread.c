@@ -32,6 +32,7 @@ enum { IDLE, ASKED, ANSWERED, ENDED };
 struct host_thread {
 	struct host_process *process;
 	struct sim_thread *user, *kernel;
+	const struct fl_sys *sys;
 	void (*fn)(void *arg);
 	void *arg;
 	bool spins;
@@ -182,7 +183,7 @@ static void user_half(void *arg)
 
 	t->user = sim_thread_self();
 	self = t;
-	fl_sys_set(&host_sys);
+	fl_sys_set(t->sys);
 	/* The first record allocates, and it must not be made in the handler. */
 	if (t->spins)
 		trace_tick(t->process->k->trace);
@@ -211,8 +212,8 @@ static void thread_give_up(struct host_thread *t, struct sim_thread *kernel)
 	sim_unpark(kernel, 0);
 }
 
-struct sim_thread *host_thread_start(struct host_process *p, const char *name,
-				     void (*fn)(void *arg), void *arg)
+struct sim_thread *thread_start(struct host_process *p, const char *name,
+				const struct fl_sys *sys, void (*fn)(void *arg), void *arg)
 {
 	struct host_thread *t = calloc(1, sizeof(*t));
 	struct sim_thread *user = NULL, *kernel;
@@ -222,6 +223,7 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 	if (!t)
 		return NULL;
 	t->process = p;
+	t->sys = sys;
 	t->fn = fn;
 	t->arg = arg;
 	t->spins = sim_mode(p->k->sim) == SIM_THREADS;

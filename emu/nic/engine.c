@@ -4,18 +4,6 @@
 
 #include <stdlib.h>
 
-void engine_let_go(struct c_engine *e, uint32_t *cells,
-		   struct wire_frame *const frame[BORROW_MAX])
-{
-	struct wire_frame *gone[BORROW_MAX];
-	unsigned int n = 0;
-
-	for (; *cells; *cells &= *cells - 1)
-		gone[n++] = frame[lowest_bit(*cells)];
-	if (n)
-		e->env.frames_put(e->env.wire, gone, n);
-}
-
 static void c_destroy(struct engine *engine)
 {
 	free(c_engine(engine)->read_buf);

@@ -237,9 +237,17 @@ static inline void engine_line(struct c_engine *e, unsigned int line,
 
 /* engine.c */
 bool engine_is_c(const struct engine *e);
+
+/* engine_drop.c */
 /* Give back the frames of the cells in the set, which is empty afterwards. */
 void engine_let_go(struct c_engine *e, uint32_t *cells,
 		   struct wire_frame *const frame[BORROW_MAX]);
+/* A packet that says nothing, or something that is over: dropped, and counted. */
+void rx_bad(struct c_engine *e, const struct wire_frame *f, enum wire_error why);
+void rx_stale(struct c_engine *e, const struct wire_frame *f, unsigned int ctx,
+	      unsigned int gen, unsigned int attempt);
+/* Where its events belong, as long as no context knows it. */
+struct trace_at rx_packet_at(const struct c_engine *e, const struct wire_frame *f);
 
 /* engine_burst.c */
 void burst_start(struct burst_iter *w, unsigned int channel, uint16_t stream,
@@ -296,17 +304,20 @@ void rx_move(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 	     uint64_t cause);
 void rx_block(struct c_engine *e, const struct wire_frame *f,
 	      const struct wire_block *b);
-void rx_bad(struct c_engine *e, const struct wire_frame *f, enum wire_error why);
-void rx_stale(struct c_engine *e, const struct wire_frame *f, unsigned int ctx,
-	      unsigned int gen, unsigned int attempt);
 int rx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);
 uint64_t c_rx_event(const struct engine *engine, unsigned int rxc);
 /* The end of an attempt: answer, forget the context; see engine_rx.c. */
 void rx_end(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 	    uint8_t wop, uint8_t code, uint64_t cause);
-struct trace_at rx_at(const struct c_engine *e, const struct rx_ctx *r,
-		      uint64_t cause);
+static inline struct trace_at rx_at(const struct c_engine *e,
+				    const struct rx_ctx *r, uint64_t cause)
+{
+	return (struct trace_at){ .board = e->cfg.board, .xfer = r->xfer,
+				  .block = r->block, .attempt = r->attempt,
+				  .cause = cause ? cause : r->event };
+}
+
 static inline unsigned int rx_index(const struct c_engine *e,
 				    const struct rx_ctx *r)
 {
@@ -344,7 +355,6 @@ void fault_queue_tx(struct c_engine *e, unsigned int i);
 void fault_queue_rx(struct c_engine *e, unsigned int i);
 void fault_pop(struct c_engine *e);
 void fault_line(struct c_engine *e);
-int fault_ready(struct c_engine *e, uint32_t value);
 void note_post(struct c_engine *e, unsigned int kind, unsigned int index,
 	       uint8_t serial);
 bool note_take(struct c_engine *e, struct note *n);

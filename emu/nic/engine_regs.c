@@ -329,6 +329,36 @@ static void write_enable(struct c_engine *e, bool on)
 	engine_kick(e, CH_WRITE);
 }
 
+/* The driver has answered a fault. */
+static int write_ready(struct c_engine *e, uint32_t value)
+{
+	unsigned int i = (value & NIC_ENG_READY_INDEX_MASK) >>
+			 NIC_ENG_READY_INDEX_SHIFT;
+	unsigned int code = (value & NIC_ENG_READY_CODE_MASK) >>
+			    NIC_ENG_READY_CODE_SHIFT;
+	unsigned int serial = (value & NIC_ENG_READY_SERIAL_MASK) >>
+			      NIC_ENG_READY_SERIAL_SHIFT;
+	unsigned int side = value & NIC_ENG_READY_SIDE ? SIDE_RX : SIDE_TX;
+	struct trace_at at = { .board = e->cfg.board };
+	uint64_t seq;
+
+	if (i >= (side == SIDE_TX ? e->cfg.contexts : e->cfg.rx_contexts))
+		return -EINVAL;
+	if (side == SIDE_RX) {
+		at = rx_at(e, &e->rx[i], 0);
+	} else {
+		at.xfer = e->tx[i].xfer;
+		at.block = e->tx[i].block;
+		at.attempt = e->tx[i].attempt;
+		at.cause = e->tx[i].event;
+	}
+	if (e->reg_cause)
+		at.cause = e->reg_cause;
+	seq = engine_emit(e, EV_ENG_READY_REG, &at, i, side, code, 0);
+	return side == SIDE_RX ? rx_ready(e, i, code, serial, seq) :
+				 tx_ready(e, i, code, serial, seq);
+}
+
 static int write_eng(struct c_engine *e, unsigned int reg, uint32_t value)
 {
 	switch (reg) {
@@ -346,7 +376,7 @@ static int write_eng(struct c_engine *e, unsigned int reg, uint32_t value)
 	case R_ENG_READY:
 		if (DEV_ERR_READY)
 			value ^= NIC_ENG_READY_SERIAL_MASK;
-		return fault_ready(e, value);
+		return write_ready(e, value);
 	}
 	return -EINVAL;
 }

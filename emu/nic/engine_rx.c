@@ -10,41 +10,10 @@ static_assert(sizeof(((struct engine_stats *)0)->rx_arcs) ==
 	      sizeof(uint64_t) * FL_RX_STATES * FL_RX_EVENTS,
 	      "one counter per state and event");
 
-struct trace_at rx_at(const struct c_engine *e, const struct rx_ctx *r,
-		      uint64_t cause)
-{
-	return (struct trace_at){ .board = e->cfg.board, .xfer = r->xfer,
-				  .block = r->block, .attempt = r->attempt,
-				  .cause = cause ? cause : r->event };
-}
-
-static struct trace_at packet_at(const struct c_engine *e,
-				 const struct wire_frame *f)
-{
-	return (struct trace_at){ .board = e->cfg.board, .cause = f->cause };
-}
-
-void rx_bad(struct c_engine *e, const struct wire_frame *f, enum wire_error why)
-{
-	struct trace_at at = packet_at(e, f);
-
-	e->stats.bad_packets++;
-	engine_emit(e, EV_RX_BAD_PACKET, &at, why, f->len, 0, 0);
-}
-
-void rx_stale(struct c_engine *e, const struct wire_frame *f, unsigned int ctx,
-	      unsigned int gen, unsigned int attempt)
-{
-	struct trace_at at = packet_at(e, f);
-
-	e->stats.stale++;
-	engine_emit(e, EV_RX_STALE, &at, f->from, ctx, gen, attempt);
-}
-
 static void no_context(struct c_engine *e, const struct wire_frame *f,
 		       const struct wire_block *b)
 {
-	struct trace_at at = packet_at(e, f);
+	struct trace_at at = rx_packet_at(e, f);
 
 	at.xfer = b->xfer;
 	at.block = b->block;
@@ -381,7 +350,7 @@ static void rx_again(struct c_engine *e, const struct wire_frame *f,
 		     const struct wire_block *b)
 {
 	/* tag::resend-12[] */
-	struct trace_at at = packet_at(e, f);
+	struct trace_at at = rx_packet_at(e, f);
 	uint64_t seq;
 
 	if (b->opcode == WOP_READ_REQ || b->offset + b->payload_len != b->len)

@@ -177,7 +177,7 @@ uint64_t write_step(struct engine *engine, uint64_t now_ns)
 		return write_burst(e, c, now_ns);
 	burst_abandon(e, &c->iter);
 	c->ctx = NONE;
-	/* Who sends a WRITE again is judged again; a READ's answer is not. */
+	/* A WRITE that is sent again is judged again; a READ's answer is not. */
 	rx_end(e, r, FL_RX_EV_RESTART,
 	       r->opcode == WOP_READ_RESP ? WOP_NAK : 0, FL_ST_STALE, 0);
 	return 0;

@@ -8,8 +8,8 @@
  * engine through registers and reads queues in memory by physical address.
  *
  * Freestanding C11: no OS call, no libc beyond memcpy and memset, no
- * allocation, no global state; also compiled for the Cortex-R5 (make
- * firmware-r5). One struct fw is one firmware.
+ * allocation, no global state; also an image for a Cortex-R5 (rtl/zu/r5).
+ * One struct fw is one firmware.
  *
  * Files: fw.c (front door, step), fw_regs.c (mailbox, doorbells), fw_command.c
  * (the driver's commands), fw_qp.c (queue pairs and their send queues),
@@ -165,6 +165,7 @@ struct fw_config {
 	uint32_t waiting_share;		/* contexts of who waits for a page */
 	uint64_t busy_ns;		/* until a peer without room is asked again */
 	uint32_t features;		/* register FEATURES: what else the card has */
+	uint64_t reach;			/* queues must lie below; 0: anywhere */
 	bool may_be_silent;		/* what stands at the wire asks fw_is_silent() */
 	/*
 	 * What QP_CONNECT gives a reliable connection: mtu, rnr_code, retries,

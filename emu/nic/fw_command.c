@@ -50,6 +50,27 @@ static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
+/*
+ * Blocks of peers that were accepted before stop; every later attempt asks again
+ * and is refused. So when the command is over nobody touches these pages.
+ */
+static uint8_t mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	uint8_t status = fw_mr_destroy(fw, c);
+	const struct fw_transport *t;
+	int i;
+
+	if (status)
+		return status;
+	fw_rx_stop_key(fw, c->object);
+	for (i = 0; i < FW_TRANSPORTS; i++) {
+		t = fw->env.transport[i];
+		if (t)
+			t->stop_key(t->ctx, c->object);
+	}
+	return FL_ST_OK;
+}
+
 /* Blocks that are under way keep to what was true when they were accepted. */
 static uint8_t slot_silent(struct fw *fw, const struct fl_fw_cmd *c)
 {
@@ -158,7 +179,7 @@ static uint8_t command_run(struct fw *fw, const struct fl_fw_cmd *c,
 	case FL_CMD_MR_CREATE:
 		return fw_mr_create(fw, c, result);
 	case FL_CMD_MR_DESTROY:
-		return fw_mr_destroy(fw, c);
+		return mr_destroy(fw, c);
 	case FL_CMD_CQ_CREATE:
 		return fw_cq_create(fw, c, result);
 	case FL_CMD_CQ_DESTROY:

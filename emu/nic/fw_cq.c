@@ -21,6 +21,8 @@ uint8_t fw_cq_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 		return FL_ST_BAD_ARGUMENT;
 	if (c->a % 64 || c->a + sizeof(struct fl_cqe) * c->b - 1 < c->a)
 		return FL_ST_BAD_ARGUMENT;
+	if (!fw_reaches(fw, c->a, sizeof(struct fl_cqe) * c->b))
+		return FL_ST_BUS_ERROR;
 	for (i = 0; i < FW_CQS; i++) {
 		q = (q + 1) % FW_CQS;
 		if (!fw->cq[q].used)

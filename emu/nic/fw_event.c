@@ -71,6 +71,8 @@ int fw_event_start(struct fw *fw, uint32_t size)
 		return -FW_EINVAL;
 	if (size && q->base + 16ull * size - 1 < q->base)
 		return -FW_EINVAL;
+	if (!fw_reaches(fw, q->base, 16ull * size))
+		return -FW_EINVAL;
 	q->pa = q->base;
 	q->size = size;
 	q->prod = 0;

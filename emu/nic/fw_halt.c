@@ -18,23 +18,6 @@
 /* No region lies there, and no table of a process leads there. */
 #define NOWHERE	(~0xFFFull)
 
-void fw_halt(struct fw *fw, uint16_t n, uint32_t wr, bool late)
-{
-	struct fw_qp *q = &fw->qp[n];
-	struct fw_wr *w = fw_wr_at(q, wr);
-	struct fw_at at = { .xfer = w->xfer, .cause = w->cause };
-
-	if (q->state == FW_QP_CONNECTED) {
-		q->halt_wr = wr;
-		w->cause = fw_trace(fw, FW_TRACE_FW_HALT, at,
-				    fw_qp_number(q, n), w->index, 0, 0);
-	} else if (wr - q->wr_head < q->halt_wr - q->wr_head) {
-		q->halt_wr = wr;
-	}
-	if (late && q->past == FW_PAST_KNOWN)
-		q->past = FW_PAST_DUE;
-}
-
 void fw_halt_ask(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
@@ -85,20 +68,4 @@ uint8_t fw_qp_resume(struct fw *fw, const struct fl_fw_cmd *c)
 	fw_trace(fw, FW_TRACE_FW_RESUME, (struct fw_at){ 0 }, c->object, 0, 0,
 		 0);
 	return FL_ST_OK;
-}
-
-bool fw_abort(struct fw *fw, struct fw_ctx *c)
-{
-	uint8_t which = fw->slot[fw->qp[c->qp].slot].abort;
-	struct fw_at at = { c->xfer, c->block, c->cause };
-
-	if (!(which & (c->owner == FW_CTX_JOB ? FL_ABORT_READ : FL_ABORT_WRITE)))
-		return false;
-	c->cause = fw_trace(fw, FW_TRACE_FW_ABORT, at, (uint64_t)(c - fw->ctx),
-			    c->op, 0, 0);
-	if (c->owner == FW_CTX_JOB)
-		fw_job_abort(fw, c->job);
-	else
-		fw_ctx_kill(fw, c, FL_ST_FAULT_FAST);
-	return true;
 }

@@ -52,6 +52,12 @@ static inline uint64_t fw_trace(struct fw *fw, enum fw_trace_event ev,
 			     at.cause, a0, a1, a2, a3);
 }
 
+/* A queue must lie where the firmware's processor gets at it; it does not wrap. */
+static inline bool fw_reaches(const struct fw *fw, uint64_t pa, uint64_t bytes)
+{
+	return !fw->cfg.reach || (pa < fw->cfg.reach && bytes <= fw->cfg.reach - pa);
+}
+
 static inline struct fw_wr *fw_wr_at(struct fw_qp *q, uint32_t n)
 {
 	return &q->wr[n % FW_QP_WRS];
@@ -114,6 +120,48 @@ int fw_cq_arm(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons);
 int fw_cq_arm_solicited(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons);
 void fw_cq_close_slot(struct fw *fw, uint32_t slot);
 
+/* ---- fw_sets.c ---- */
+
+struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot);
+/* The queue pair that a doorbell names by the low bits of its number, or NULL. */
+struct fw_qp *fw_qp_named(struct fw *fw, uint32_t slot, uint32_t bell);
+/* Nothing is asked of it, and so it says in all the sets. */
+bool fw_qp_rests(const struct fw *fw, const struct fw_qp *q, uint16_t n);
+/* Put a queue pair where it belongs in the sets. After every change. */
+void fw_qp_update(struct fw *fw, uint16_t n);
+/* Must the next request wait for earlier ones? */
+bool fw_request_fenced(const struct fw_qp *q);
+
+/* ---- fw_error.c ---- */
+
+/*
+ * Into ERROR, with an event for the driver; only the first time. Or with FAULT_FAST:
+ * halted. */
+void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause);
+/*
+ * Request `wr` ended with FAULT_FAST; its queue pair is halted. late: blocks of it, or
+ * behind it, may be on the wire still.
+ */
+void fw_halt(struct fw *fw, uint16_t n, uint32_t wr, bool late);
+/*
+ * InfiniBand 11.6.3.1: in ERROR, and with no receive of a shared queue in its hands, a queue pair
+ * says so. Once: call it when either becomes so.
+ */
+void fw_recv_last(struct fw *fw, uint16_t n);
+/*
+ * Its unit forgets the queue pair; what was under way has no status yet, and is FLUSHED
+ * unless it has one. */
+void fw_unit_close(struct fw *fw, uint16_t n);
+
+/* ---- fw_fetch.c ---- */
+
+/* Copy the next request. */
+void fw_qp_fetch(struct fw *fw, uint16_t n);
+/* The same where the engine carries it. False: it is good, and not in the trace yet. */
+bool fw_qp_fetch_untold(struct fw *fw, uint16_t n);
+/* It comes into the trace. */
+void fw_qp_fetch_tell(struct fw *fw, uint16_t n, struct fw_wr *wr);
+
 /* ---- fw_qp.c ---- */
 
 static inline uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place)
@@ -126,7 +174,6 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c);
 /* Begin to destroy; fw_qp_destroy_step() goes on until it returns true. */
 uint8_t fw_qp_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 bool fw_qp_destroy_step(struct fw *fw, uint16_t n);
-struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot);
 /* Its peer may send to it. */
 static inline bool fw_qp_hears(const struct fw_qp *q)
 {
@@ -139,19 +186,10 @@ static inline bool fw_qp_lives(const struct fw_qp *q)
 	       q->state != FW_QP_DYING;
 }
 
-int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
-/* The queue pair that a doorbell names by the low bits of its number, or NULL. */
-struct fw_qp *fw_qp_named(struct fw *fw, uint32_t slot, uint32_t bell);
 static inline bool fw_qp_due(const struct fw *fw)
 {
 	return fw->attention.words;
 }
-/* Copy the next request. */
-void fw_qp_fetch(struct fw *fw, uint16_t n);
-/* The same where the engine carries it. False: it is good, and not in the trace yet. */
-bool fw_qp_fetch_untold(struct fw *fw, uint16_t n);
-/* It comes into the trace. */
-void fw_qp_fetch_tell(struct fw *fw, uint16_t n, struct fw_wr *wr);
 /* There is one, and room for it; and no other comes before. */
 static inline bool fw_qp_may_fetch(const struct fw_qp *q)
 {
@@ -160,16 +198,6 @@ static inline bool fw_qp_may_fetch(const struct fw_qp *q)
 }
 /* It is due: copy one request or write completions, of one queue pair. */
 void fw_qp_step(struct fw *fw);
-/* Nothing is asked of it, and so it says in all the sets. */
-bool fw_qp_rests(const struct fw *fw, const struct fw_qp *q, uint16_t n);
-/* Put a queue pair where it belongs in the sets. After every change. */
-void fw_qp_update(struct fw *fw, uint16_t n);
-/*
- * Into ERROR, with an event for the driver; only the first time. Or with FAULT_FAST:
- * halted. */
-void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause);
-/* Everything that is unfinished is flushed; the queue pair goes into ERROR. */
-void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause);
 void fw_qp_close_slot(struct fw *fw, uint32_t slot);
 
 /* ---- fw_modify.c ---- */
@@ -219,24 +247,10 @@ static inline bool fw_recv_due(const struct fw_qp *q)
 
 /* It is due: end one of them. */
 void fw_recv_flush(struct fw *fw, uint16_t n);
-/*
- * InfiniBand 11.6.3.1: in ERROR, and with no receive of a shared queue in its hands, a queue pair
- * says so. Once: call it when either becomes so.
- */
-void fw_recv_last(struct fw *fw, uint16_t n);
 /* Nobody wants to hear of them. */
 void fw_recv_forget(struct fw_qp *q);
 /* The queue pair is gone: it uses its queues no more. */
 void fw_recv_detach(struct fw *fw, struct fw_qp *q);
-
-/* ---- fw_unit.c ---- */
-
-/*
- * Its unit forgets the queue pair; what was under way has no status yet, and is FLUSHED
- * unless it has one. */
-void fw_unit_close(struct fw *fw, uint16_t n);
-/* A region has ended. */
-void fw_unit_stop_key(struct fw *fw, uint32_t key);
 
 /* ---- fw_requester.c ---- */
 
@@ -249,10 +263,10 @@ void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
  * Request `wr` fails, later ones are flushed; the queue pair goes into ERROR.
  */
 void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status);
+/* Everything that is unfinished is flushed; the queue pair goes into ERROR. */
+void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause);
 /* Write the completions that are due, in order. */
 void fw_request_complete(struct fw *fw, uint16_t n);
-/* Must the next request wait for earlier ones? */
-bool fw_request_fenced(const struct fw_qp *q);
 /* CTX.REF of request `wr`, as it is now. */
 static inline uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr)
 {
@@ -294,13 +308,6 @@ static inline uint64_t fw_resident_tell(struct fw *fw, bool ends)
 
 /* ---- fw_halt.c ---- */
 
-/* The context lacks a page of this board. True: its process wants that to end it. */
-bool fw_abort(struct fw *fw, struct fw_ctx *c);
-/*
- * Request `wr` ended with FAULT_FAST; its queue pair is halted. late: blocks of it, or
- * behind it, may be on the wire still.
- */
-void fw_halt(struct fw *fw, uint16_t n, uint32_t wr, bool late);
 /* The peer must be asked, and may be now: requests before it may fail too. */
 static inline bool fw_halt_due(const struct fw_qp *q)
 {
@@ -366,16 +373,12 @@ static inline bool fw_rx_may_hold(const struct fw *fw)
 /* A block was accepted: will its sender hear of pages that are missing here? */
 void fw_peer_hears(struct fw *fw, uint8_t node, uint8_t ctx, uint16_t qp,
 		   bool is_write);
-/* Its context waits for a page. True: it is over, and its peer hears nothing. */
-bool fw_job_drops(struct fw *fw, uint32_t n);
 /* The READ stays in this receive context. False: its verdict is due. */
 bool fw_job_hold(struct fw *fw, uint32_t n, uint32_t rxc, uint8_t serial);
 /* Its verdict, if it was held. */
 void fw_job_tell(struct fw *fw, uint32_t n, uint8_t code);
 /* It was, but its receive context is another one's now. */
 void fw_job_let_go(struct fw *fw, uint32_t n);
-/* A page is missing, and its peer hears at once that the READ has failed. */
-void fw_job_abort(struct fw *fw, uint32_t n);
 
 /* ---- fw_context.c ---- */
 
@@ -407,6 +410,29 @@ void fw_ctx_elder_end(struct fw *fw);
 void fw_ctx_elder_late(struct fw *fw);
 /* Start what is parked and is now of the oldest request. */
 void fw_ctx_unpark(struct fw *fw, uint16_t qp);
+
+/*
+ * For fw_notes.c: what its engine context says; its counts, and that it waits for a page;
+ * the same block from the beginning. Where memory is short: does it go behind others, is
+ * the elder at work, was the block put aside (anew: it lacks pages once more), does the
+ * answer to this READ lack a page where it goes?
+ */
+static inline uint32_t fw_ctx_number(const struct fw *fw, const struct fw_ctx *c)
+{
+	return (uint32_t)(c - fw->ctx);
+}
+
+uint32_t fw_ctx_state(struct fw *fw, const struct fw_ctx *c, uint32_t *state);
+void fw_ctx_count(struct fw *fw, const struct fw_ctx *c, int by);
+void fw_ctx_set_waiting(struct fw *fw, struct fw_ctx *c, bool waiting);
+void fw_ctx_restart(struct fw *fw, struct fw_ctx *c);
+bool fw_ctx_others_first(const struct fw *fw, const struct fw_ctx *c);
+void fw_ctx_elder_heard(struct fw *fw, const struct fw_ctx *c);
+bool fw_ctx_steps_aside(struct fw *fw, struct fw_ctx *c, bool anew);
+bool fw_ctx_answer_lacks_pages(struct fw *fw, const struct fw_ctx *c);
+
+/* ---- fw_notes.c ---- */
+
 /* Handle one event of the engine. False: there was none. */
 bool fw_ctx_step(struct fw *fw);
 
@@ -427,10 +453,16 @@ static inline bool fw_timer_due(const struct fw *fw, uint64_t now_ns)
 {
 	return now_ns >= fw->alarm_ns;
 }
+
+/* The earliest deadline is then. */
+void fw_timer_alarm(struct fw *fw, uint64_t when_ns);
+
+/* ---- fw_expire.c ---- */
+
 /* It is due: handle one deadline that has passed. False: there was none. */
 bool fw_timer_step(struct fw *fw);
 
-/* ---- fw_sched.c ---- */
+/* ---- fw_share.c ---- */
 
 /* May this queue pair take another context for a request? */
 bool fw_sched_may(const struct fw *fw, const struct fw_qp *q);
@@ -438,6 +470,11 @@ bool fw_sched_may(const struct fw *fw, const struct fw_qp *q);
 bool fw_sched_may_answer(const struct fw *fw, const struct fw_qp *q);
 /* A process has fewer contexts than before: its queue pairs may send again. */
 void fw_sched_release(struct fw *fw, struct fw_slot *s);
+/* May a process take one more, of which it has so many, with so many waiting for a page? */
+bool fw_sched_slot_may(const struct fw *fw, uint32_t has, uint32_t waiting);
+
+/* ---- fw_sched.c ---- */
+
 /* There is a free context, and someone who may want it. */
 static inline bool fw_sched_due(const struct fw *fw)
 {

@@ -25,23 +25,6 @@ bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx)
 	return fw->peer[node][ctx & (FW_CTXS - 1)].silent;
 }
 
-/*
- * A page that a READ would read is missing: it is forgotten, and will be asked for again.
- * The driver brings the page in meanwhile.
- */
-bool fw_job_drops(struct fw *fw, uint32_t n)
-{
-	const struct fw_job *j = &fw->job[n];
-
-	if (!fw->peer[j->node][j->peer_ctx].silent)
-		return false;
-	fw_trace(fw, FW_TRACE_FW_SILENT,
-		 (struct fw_at){ j->xfer, j->turn.block, j->cause }, j->node,
-		 j->peer_ctx, WOP_READ_REQ, 0);
-	fw_job_forget(fw, n);
-	return true;
-}
-
 bool fw_job_hold(struct fw *fw, uint32_t n, uint32_t rxc, uint8_t serial)
 {
 	struct fw_job *j = &fw->job[n];
@@ -73,11 +56,4 @@ void fw_job_tell(struct fw *fw, uint32_t n, uint8_t code)
 		   (uint32_t)code << NIC_RXC_VERDICT_CODE_SHIFT |
 			   (uint32_t)j->serial << NIC_RXC_VERDICT_SERIAL_SHIFT);
 	fw_job_let_go(fw, n);
-}
-
-void fw_job_abort(struct fw *fw, uint32_t n)
-{
-	fw_job_tell(fw, n, FL_ST_FAULT_FAST);
-	fw_ctx_abandon(fw, &fw->ctx[fw->job[n].ctx]);
-	fw_job_fail(fw, n, FL_ST_FAULT_FAST);
 }

@@ -17,7 +17,9 @@ static const struct fw_pair usual = {
 #define MOD_ALL (FL_MOD_STATE | FL_MOD_MTU | FL_MOD_RNR_CODE | \
 		 FL_MOD_RETRIES | FL_MOD_RNR_TRIES | FL_MOD_TIMEOUT | \
 		 FL_MOD_RD_ATOMIC | FL_MOD_DEST_RD_ATOMIC | FL_MOD_PEER | \
-		 FL_MOD_SQ_PSN | FL_MOD_RQ_PSN | FL_MOD_QKEY)
+		 FL_MOD_SQ_PSN | FL_MOD_RQ_PSN | FL_MOD_QKEY | FL_MOD_ACCESS)
+
+#define ACC_REMOTE (FL_ACC_REMOTE_WRITE | FL_ACC_REMOTE_READ | FL_ACC_REMOTE_ATOMIC)
 
 /* Every way but those to RESET and ERROR; attributes that it needs, and that it allows. */
 struct way {
@@ -26,27 +28,31 @@ struct way {
 };
 
 static const struct way ways_rc[] = {
-	{ FL_STATE_RESET, FL_STATE_INIT, 0, 0 },
-	{ FL_STATE_INIT, FL_STATE_INIT, 0, 0 },
+	{ FL_STATE_RESET, FL_STATE_INIT, 0, FL_MOD_ACCESS },
+	{ FL_STATE_INIT, FL_STATE_INIT, 0, FL_MOD_ACCESS },
 	{ FL_STATE_INIT, FL_STATE_RTR,
 	  FL_MOD_PEER | FL_MOD_MTU | FL_MOD_RQ_PSN | FL_MOD_RNR_CODE |
-	  FL_MOD_DEST_RD_ATOMIC, 0 },
+	  FL_MOD_DEST_RD_ATOMIC, FL_MOD_ACCESS },
 	{ FL_STATE_RTR, FL_STATE_RTS,
 	  FL_MOD_SQ_PSN | FL_MOD_TIMEOUT | FL_MOD_RETRIES | FL_MOD_RNR_TRIES |
-	  FL_MOD_RD_ATOMIC, FL_MOD_RNR_CODE },
-	{ FL_STATE_RTS, FL_STATE_RTS, 0, FL_MOD_RNR_CODE },
+	  FL_MOD_RD_ATOMIC, FL_MOD_RNR_CODE | FL_MOD_ACCESS },
+	{ FL_STATE_RTS, FL_STATE_RTS, 0, FL_MOD_RNR_CODE | FL_MOD_ACCESS },
 	{ FL_STATE_RTS, FL_STATE_SQD, 0, 0 },
-	{ FL_STATE_SQD, FL_STATE_RTS, 0, FL_MOD_RNR_CODE },
+	{ FL_STATE_SQD, FL_STATE_RTS, 0, FL_MOD_RNR_CODE | FL_MOD_ACCESS },
 	{ FL_STATE_SQD, FL_STATE_SQD, 0,
 	  FL_MOD_TIMEOUT | FL_MOD_RETRIES | FL_MOD_RNR_TRIES |
-	  FL_MOD_RD_ATOMIC | FL_MOD_DEST_RD_ATOMIC | FL_MOD_RNR_CODE },
+	  FL_MOD_RD_ATOMIC | FL_MOD_DEST_RD_ATOMIC | FL_MOD_RNR_CODE |
+	  FL_MOD_ACCESS },
 };
 
-/* Of datagrams (table 91 there); PEER and MTU are what an address handle has elsewhere. */
+/*
+ * Of datagrams (table 91 there), and the MTU of the port. A peer is what only some have: the
+ * others' requests say to whom they go.
+ */
 static const struct way ways_ud[] = {
 	{ FL_STATE_RESET, FL_STATE_INIT, FL_MOD_QKEY, 0 },
 	{ FL_STATE_INIT, FL_STATE_INIT, 0, FL_MOD_QKEY },
-	{ FL_STATE_INIT, FL_STATE_RTR, FL_MOD_PEER | FL_MOD_MTU, FL_MOD_QKEY },
+	{ FL_STATE_INIT, FL_STATE_RTR, FL_MOD_MTU, FL_MOD_PEER | FL_MOD_QKEY },
 	{ FL_STATE_RTR, FL_STATE_RTS, FL_MOD_SQ_PSN, FL_MOD_QKEY },
 	{ FL_STATE_RTS, FL_STATE_RTS, 0, FL_MOD_QKEY },
 	{ FL_STATE_RTS, FL_STATE_SQD, 0, 0 },
@@ -129,7 +135,9 @@ static bool attributes_make_sense(const struct fw *fw,
 	if (sq_psn >> 24 || (sq_psn && !(c->flags & FL_MOD_SQ_PSN)) ||
 	    rq_psn >> 24 || (rq_psn && !(c->flags & FL_MOD_RQ_PSN)))
 		return false;
-	if (c->d >> 32 || (c->d && !(c->flags & FL_MOD_QKEY)))
+	if (((uint32_t)c->d && !(c->flags & FL_MOD_QKEY)) ||
+	    (c->d >> 32 && !(c->flags & FL_MOD_ACCESS)) ||
+	    c->d >> 32 & ~(uint64_t)ACC_REMOTE)
 		return false;
 	return byte_is_good(c, FL_MOD_STATE, 0, 0, FL_STATE_ERROR) &&
 	       byte_is_good(c, FL_MOD_MTU, 1, 1, 5) &&
@@ -158,6 +166,7 @@ static void attributes_take(const struct fl_fw_cmd *c, struct fw_pair *p)
 	if (c->flags & FL_MOD_DEST_RD_ATOMIC)
 		p->dest_rd_atomic = byte_of(c->a, 7);
 	if (c->flags & FL_MOD_PEER) {
+		p->peer = true;
 		p->node = byte_of(c->b, 0);
 		p->peer_qp = (uint32_t)c->b >> 8;
 	}
@@ -167,6 +176,8 @@ static void attributes_take(const struct fl_fw_cmd *c, struct fw_pair *p)
 		p->rq_psn = (uint32_t)(c->c >> 32);
 	if (c->flags & FL_MOD_QKEY)
 		p->qkey = (uint32_t)c->d;
+	if (c->flags & FL_MOD_ACCESS)
+		p->denied = (uint8_t)(ACC_REMOTE & ~(c->d >> 32));
 }
 
 static void state_set(struct fw *fw, uint16_t n, enum fw_qp_state state)
@@ -288,11 +299,13 @@ uint8_t fw_modify_connect(struct fw *fw, uint16_t n, uint8_t node,
 
 	if (q->state != FW_QP_RESET && q->state != FW_QP_INIT)
 		return FL_ST_BUSY;
+	p.peer = true;
 	p.node = node;
 	p.peer_qp = peer_qp;
 	p.sq_psn = p.rq_psn = 0;
-	/* One that INIT was given stays. */
+	/* What INIT was given stays. */
 	p.qkey = q->state == FW_QP_INIT ? q->pair.qkey : QKEY_USUAL;
+	p.denied = q->state == FW_QP_INIT ? q->pair.denied : 0;
 	status = modify_open(fw, n, FW_QP_RTS, &p);
 	if (status)
 		return status;

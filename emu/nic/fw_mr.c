@@ -140,10 +140,6 @@ uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
 	return FL_ST_OK;
 }
 
-/*
- * Blocks of peers that were accepted before stop; every later attempt asks again
- * and is refused. So when the command is over nobody touches these pages.
- */
 uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 {
 	struct fw_mr *m = mr_find(fw, c->object, c->slot);
@@ -155,8 +151,6 @@ uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 	fw_assert(fw->pd[m->pd].users);
 	fw->pd[m->pd].users--;
 	m->used = false;
-	fw_rx_stop_key(fw, c->object);
-	fw_unit_stop_key(fw, c->object);
 	return FL_ST_OK;
 }
 

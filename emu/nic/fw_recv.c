@@ -49,6 +49,8 @@ uint8_t fw_rq_attach(struct fw *fw, const struct fl_fw_cmd *c)
 		return FL_ST_BAD_ARGUMENT;
 	if (c->b ? c->d || !rq_makes_sense(c->a, c->b) : c->a != 0)
 		return FL_ST_BAD_ARGUMENT;
+	if (!fw_reaches(fw, c->a, sizeof(struct fl_rqe) * c->b))
+		return FL_ST_BUS_ERROR;
 	/* One domain is asked for each entry's keys. */
 	if (srq && srq->pd != q->pd)
 		return FL_ST_BAD_ARGUMENT;
@@ -83,6 +85,8 @@ uint8_t fw_srq_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 
 	if (!rq_makes_sense(c->a, c->b))
 		return FL_ST_BAD_ARGUMENT;
+	if (!fw_reaches(fw, c->a, sizeof(struct fl_rqe) * c->b))
+		return FL_ST_BUS_ERROR;
 	if (!pd)
 		return FL_ST_NO_OBJECT;
 	for (i = 0; i < FW_SRQS; i++) {
@@ -336,7 +340,7 @@ static void recv_complete(struct fw *fw, uint16_t n, const struct fw_arrival *a)
 		.wr_id = t->wr_id, .qpn = fw_qp_number(q, n),
 		.length = a->status ? 0 : a->length, .status = a->status,
 		.opcode = a->opcode, .index = t->index,
-		.xfer = q->datagrams ? a->from_qp : t->xfer,
+		.xfer = q->datagrams ? a->from_qp | (uint32_t)a->from_node << 24 : t->xfer,
 		.resends = a->imm,
 	};
 
@@ -371,14 +375,6 @@ void fw_recv_flush(struct fw *fw, uint16_t n)
 	else
 		recv_complete(fw, n, &a);
 	fw_recv_last(fw, n);
-}
-
-void fw_recv_last(struct fw *fw, uint16_t n)
-{
-	const struct fw_qp *q = &fw->qp[n];
-
-	if (q->state == FW_QP_ERROR && q->srq != FW_NO_SRQ && !q->has_taken)
-		fw_event_raise(fw, FL_EV_LAST_RECV, n);
 }
 
 void fw_recv_forget(struct fw_qp *q)

@@ -139,6 +139,34 @@ static int mailbox_write(struct fw *fw, uint32_t reg, uint32_t v)
 	return -FW_EINVAL;
 }
 
+static int sq_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
+{
+	struct fw_qp *q = fw_qp_named(fw, slot, bell);
+	uint32_t n = FW_QP_PLACE(bell);
+	uint16_t ahead, known;
+	uint64_t cause;
+
+	if (!q)
+		return -FW_EINVAL;
+	ahead = (uint16_t)(tail - q->head);
+	known = (uint16_t)(q->tail - q->head);
+	if (ahead > 1u << q->size_log2) {
+		/* More than the queue holds: its owner has lost count. */
+		fw->stats.bad_wqes++;
+		cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, (struct fw_at){ 0 },
+				 fw_qp_number(q, n), FL_ST_BAD_ENTRY, tail, 0);
+		fw_qp_break(fw, (uint16_t)n, FL_ST_BAD_ENTRY, cause);
+	} else if (ahead > known) {
+		q->tail = tail;
+		fw_resident_serve(fw, (uint16_t)n);
+		/* All of it is done already? */
+		if (fw->env.at_once && !fw_due(fw, 0))
+			return 0;
+	}
+	fw->env.kick(fw->env.ctx);
+	return 0;
+}
+
 /* A page belongs to one domain slot: it reaches that slot's objects only. */
 static int doorbell_write(struct fw *fw, uint32_t off, uint32_t v)
 {
@@ -147,7 +175,7 @@ static int doorbell_write(struct fw *fw, uint32_t off, uint32_t v)
 
 	switch (off % NIC_DB_STRIDE) {
 	case NIC_DB_SQ:
-		return fw_qp_doorbell(fw, slot, v & NIC_DB_SQ_QPN_MASK, count);
+		return sq_doorbell(fw, slot, v & NIC_DB_SQ_QPN_MASK, count);
 	case NIC_DB_CQ_ARM:
 		return fw_cq_arm(fw, slot, v & NIC_DB_CQ_ARM_CQN_MASK, count);
 	case NIC_DB_CQ_ARM_SOLICITED:

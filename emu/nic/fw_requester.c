@@ -8,21 +8,6 @@
  */
 #include "nic/fw_internal.h"
 
-/*
- * A WRITE behind a READ waits for its end: so it can send what the READ brought,
- * and the READ cannot see it, however often it is asked for.
- */
-bool fw_request_fenced(const struct fw_qp *q)
-{
-	const struct fw_wr *wr = &q->wr[q->wr_issue % FW_QP_WRS];
-
-	if (wr->issued)
-		return false;
-	if (wr->flags & FL_WQE_FENCE)
-		return q->wr_issue != q->wr_head;
-	return !q->relaxed && wr->opcode == FL_OP_WRITE && q->reads;
-}
-
 void fw_request_issue(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
@@ -168,4 +153,16 @@ void fw_request_complete(struct fw *fw, uint16_t n)
 		}
 		request_complete_one(fw, q, n);
 	}
+}
+
+void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
+{
+	struct fw_qp *q = &fw->qp[n];
+
+	if (fw_qp_lives(q))
+		q->untold = true;
+	fw_qp_error(fw, n, status, cause);
+	if (q->wr_head != q->wr_tail)
+		fw_request_fail(fw, n, q->wr_head, FL_ST_FLUSHED);
+	fw_qp_update(fw, n);
 }

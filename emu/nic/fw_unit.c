@@ -8,36 +8,6 @@
  */
 #include "nic/fw_internal.h"
 
-void fw_unit_close(struct fw *fw, uint16_t n)
-{
-	struct fw_qp *q = &fw->qp[n];
-	uint32_t i;
-
-	if (!q->open)
-		return;
-	q->open = false;
-	q->unit->close(q->unit->ctx, n);
-	for (i = q->wr_head; i != q->wr_tail; i++) {
-		struct fw_wr *wr = fw_wr_at(q, i);
-
-		if (wr->inflight && !wr->status)
-			wr->status = FL_ST_FLUSHED;
-		wr->inflight = 0;
-	}
-}
-
-void fw_unit_stop_key(struct fw *fw, uint32_t key)
-{
-	const struct fw_transport *t;
-	int i;
-
-	for (i = 0; i < FW_TRANSPORTS; i++) {
-		t = fw->env.transport[i];
-		if (t)
-			t->stop_key(t->ctx, key);
-	}
-}
-
 static void unit_work_done(void *ctx, uint16_t qp, uint32_t wr, uint8_t status,
 			   uint32_t resends, uint64_t cause)
 {

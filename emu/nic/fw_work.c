@@ -63,6 +63,8 @@ static uint32_t flags_allowed(const struct fw_qp *q, uint8_t opcode)
 
 	if (q->nv)
 		return any | FL_WQE_INLINE | FL_WQE_NOTIFY;
+	if (q->datagrams)
+		return any | FL_WQE_SOLICITED | FL_WQE_INLINE | FL_WQE_IMM | FL_WQE_TO;
 	if (opcode == FL_OP_SEND || opcode == FL_OP_WRITE)
 		return any | FL_WQE_SOLICITED | FL_WQE_INLINE | FL_WQE_IMM;
 	return any;
@@ -96,7 +98,7 @@ static bool has_stray(const struct fl_wqe *w)
 		return true;
 	if (w->swap && !is_atomic(w->opcode))
 		return true;
-	if ((w->remote_va || w->rkey) && w->opcode == FL_OP_SEND)
+	if (w->opcode == FL_OP_SEND && !(w->flags & FL_WQE_TO) && (w->remote_va || w->rkey))
 		return true;
 	if (w->flags & FL_WQE_INLINE)
 		return w->local_va || w->lkey;
@@ -107,6 +109,17 @@ static bool more_is_bad(const struct fl_wqe_more *m, uint16_t index)
 {
 	return m->opcode != FL_OP_SEGMENTS || m->flags || m->index != index ||
 	       m->reserved0 || m->reserved1;
+}
+
+/* Of datagrams: is there anybody to send it to? */
+static uint8_t check_whom(const struct fw *fw, const struct fw_qp *q, const struct fl_wqe *w)
+{
+	if (!(w->flags & FL_WQE_TO))
+		return q->pair.peer ? FL_ST_OK : FL_ST_NOT_CONNECTED;
+	/* entries.def, fl_wqe.remote_va */
+	if (w->remote_va >> 32 || (uint8_t)w->remote_va >= fw->cfg.nodes)
+		return FL_ST_BAD_ENTRY;
+	return FL_ST_OK;
 }
 
 static uint8_t check_form(const struct fw_qp *q, const struct copied *c)
@@ -230,6 +243,9 @@ static uint8_t work_check(const struct fw *fw, const struct fw_qp *q,
 		return status;
 	if (q->state != FW_QP_RTS)
 		return FL_ST_NOT_CONNECTED;
+	status = q->datagrams ? check_whom(fw, q, w) : FL_ST_OK;
+	if (status)
+		return status;
 	*out = (struct fw_work){
 		.remote_va = w->remote_va, .compare = w->compare,
 		.swap = w->swap, .length = w->length, .rkey = w->rkey,

@@ -118,6 +118,12 @@ static inline bool wire_is_block(uint8_t opcode)
 	return wire_header(opcode) == WIRE_BLK;
 }
 
+/* Is it of the block engine's own protocol? */
+static inline bool wire_is_engines(uint8_t opcode)
+{
+	return wire_header(opcode) == WIRE_BLK || wire_header(opcode) == WIRE_ANS;
+}
+
 /* Parts of encoding and decoding that all packets share. */
 void wire_put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
 		  uint32_t psn);

@@ -26,7 +26,7 @@
 /* As much as a thread of the system gets; only what is touched takes memory. */
 #define STACK_BYTES ((size_t)8 << 20)
 
-/* Who goes, and who comes; set before each switch. */
+/* The coroutine that leaves, and the one that goes on; set before each switch. */
 static _Thread_local struct os_coroutine *going, *coming;
 
 /* ---- sanitizers ---- */

@@ -27,7 +27,7 @@ int os_program(char *path, size_t path_bytes);
 void os_close_from(int first);
 /* For common.c: in one call. False: the system has none. */
 bool os_close_range(int first);
-/* Who has started this process ends: so does this one, where that can be (Linux). */
+/* This process ends when the one that started it ends, where that can be (Linux). */
 void os_end_with_parent(void);
 
 /* ---- memory that several processes map ---- */
@@ -55,9 +55,9 @@ int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages);
 /* ---- sleeping ---- */
 
 /*
- * One thread of this process sleeps, others wake it: as a semaphore. Who posted
- * touches the wakeup no more once its post can be taken, so who takes the last
- * may destroy it. At most some thousand posts may wait to be taken; more may be
+ * One thread of this process sleeps, others wake it, as with a semaphore. A post does not
+ * touch the wakeup once it can be taken, so the thread that takes the last one may destroy
+ * it. At most some thousand posts may wait to be taken; more may be
  * forgotten (POSIX).
  */
 struct os_wakeup {

@@ -28,6 +28,8 @@
 #define WAIT_NS		50000ull	/* then it is waiting (sim_will_wait()) */
 #define NAP_NS		1000000ull
 #define SAY_CUT_OFF	100u
+/* Between two looks whether calls on an I/O thread are over. */
+#define ON_IO_NS	100000
 
 /* ---- life ---- */
 
@@ -74,6 +76,23 @@ static void client_guard(struct client *c)
 	sigbus_add(c->shared, sizeof(*c->shared), &c->cut);
 }
 
+/* Its calls are over, and no worker is left. */
+static void client_end_calls(struct client *c)
+{
+	unsigned int i;
+
+	/* Of a process that is killed they end soon. */
+	while (atomic_load(&c->on_io))
+		sim_sleep(ON_IO_NS);
+	for (i = 0; i < ATTACH_CALLS; i++) {
+		if (!c->worker[i].thread)
+			continue;
+		sim_unpark(c->worker[i].thread, 0);
+		sim_thread_join(c->worker[i].thread);
+		c->worker[i].thread = NULL;
+	}
+}
+
 static void client_take_down(void *client)
 {
 	struct client *c = client;
@@ -83,7 +102,7 @@ static void client_take_down(void *client)
 	host_process_kill(c->process);
 	/* Whoever waits for a page of its files does so no more. */
 	keeper_kill(&c->keeper);
-	calls_end(c);
+	client_end_calls(c);
 	host_process_exit(c->process);
 	take_back(c);
 	keeper_end(&c->keeper);

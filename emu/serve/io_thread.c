@@ -214,9 +214,13 @@ static void say_asleep(struct serve *s, uint32_t asleep)
 
 	for (i = 0; i < s->live; i++)
 		if (atomic_load(&s->client[i]->state) == CLIENT_LIVES)
-			/* seq_cst: pairs with the process's look after it wrote. */
-			atomic_store(&s->client[i]->shared->board_asleep,
-				     asleep);
+			atomic_store_explicit(&s->client[i]->shared->board_asleep, asleep,
+					      memory_order_relaxed);
+	/*
+	 * Pairs with the process's look after it wrote: what is read from here on, entries and
+	 * calls, is as new as what a process that saw no sleeper had written.
+	 */
+	atomic_thread_fence(memory_order_seq_cst);
 }
 
 /* Somebody has left hardware that has more to do: it is the I/O thread's now. */
@@ -319,7 +323,7 @@ static void io_sleep_until_called(struct io_thread *me)
 
 	say_asleep(s, 1);
 	atomic_store(&s->asleep, true);
-	/* Who wrote before it could see that: found by this look. */
+	/* A command that was written just before is found by this look. */
 	n = look_around(me);
 	if (!io_is(me))
 		return;

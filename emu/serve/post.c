@@ -30,13 +30,11 @@ static bool next_post(struct client *c, struct post *p)
 	for (i = 0; i < 4; i++)
 		p->arg[i] = v->arg[i];
 	c->post_tail++;
-	/* Release: only now may the entry be written again. */
-	atomic_store_explicit(&c->shared->post_tail, c->post_tail,
-			      memory_order_release);
 	return true;
 }
 
-static void post_trace(struct client *c, const struct post *p, uint16_t index)
+/* Its record of the doorbell, or of what stands for it. */
+static uint64_t post_trace(struct client *c, const struct post *p, uint16_t index)
 {
 	struct board *b = host_board(c->kernel);
 	struct trace_at at = { .board = board_id(b), .xfer = p->xfer };
@@ -44,8 +42,9 @@ static void post_trace(struct client *c, const struct post *p, uint16_t index)
 	trace_emit(board_trace(b), EV_LIB_POST, &at, p->arg[0], p->arg[1],
 		   p->arg[2], p->arg[3]);
 	at.cause = trace_last_software();
-	trace_emit(board_trace(b), EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
+	at.cause = trace_emit(board_trace(b), EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
 	board_publish(b, p->xfer);
+	return at.cause;
 }
 
 static void post_trace_completion(struct client *c, const struct post *p)
@@ -59,54 +58,89 @@ static void post_trace_completion(struct client *c, const struct post *p)
 }
 
 /*
- * A page of registers takes any value at any aligned place in it (the card judges
- * them); the rest of the card is out of reach.
+ * Doorbells in a row for one register: the card is entered once for all of them. Nothing of
+ * the process is looked at in between but what it posts.
  */
-static void ring_card(struct client *c, const struct post *p)
+struct bells {
+	uint32_t offset;
+	unsigned int n;
+	struct board_bell bell[POSTS_AT_ONCE];
+};
+
+static void bells_ring(struct client *c, struct bells *r)
 {
 	volatile uint8_t *page;
 
+	if (!r->n)
+		return;
+	/* The mapping must not end meanwhile (syscall.c). */
+	sim_spin_lock(&c->doorbell_lock);
+	page = c->doorbell;
+	/* What another program says is no reason for this one to end. */
+	if (page)
+		host_mmio_try_ring(c->process, page + r->offset, r->bell, r->n);
+	sim_spin_unlock(&c->doorbell_lock);
+	r->n = 0;
+}
+
+/*
+ * A page of registers takes any value at any aligned place in it (the card judges
+ * them); the rest of the card is out of reach.
+ */
+static void bells_add(struct client *c, struct bells *r, const struct post *p, uint64_t cause)
+{
 	if (p->offset % 4 || p->offset > NIC_DB_STRIDE - 4) {
 		atomic_store(&c->cut, true);
 		return;
 	}
-	/* The mapping must not end meanwhile (syscall.c). */
-	sim_spin_lock(&c->doorbell_lock);
-	page = c->doorbell;
-	if (page)
-		host_mmio_write32(c->process, page + p->offset, p->value);
-	sim_spin_unlock(&c->doorbell_lock);
+	if (p->offset != r->offset)
+		bells_ring(c, r);
+	r->offset = p->offset;
+	r->bell[r->n++] = (struct board_bell){ p->value, cause };
+}
+
+static void post_do(struct client *c, struct bells *r, const struct post *p)
+{
+	uint64_t cause = trace_last_software();
+
+	switch (p->kind) {
+	case ATTACH_POST_DOORBELL:
+		cause = post_trace(c, p, (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1));
+		bells_add(c, r, p, cause);
+		break;
+	case ATTACH_DOORBELL:
+		bells_add(c, r, p, cause);
+		break;
+	case ATTACH_PUBLISH:
+		/* A doorbell too, which lies in memory: it comes behind those before it. */
+		bells_ring(c, r);
+		post_trace(c, p, (uint16_t)p->value);
+		break;
+	case ATTACH_COMPLETE:
+		post_trace_completion(c, p);
+		break;
+	default:
+		atomic_store(&c->cut, true);
+	}
 }
 
 unsigned int posts_take(struct client *c)
 {
+	struct bells bells;
 	struct post p;
-	unsigned int n;
+	unsigned int n = 0;
 
-	for (n = 0; n < POSTS_AT_ONCE && next_post(c, &p); n++) {
-		if (!n)
-			sim_batch_begin(c->serve->cfg.sim);
-		serve_count(&c->serve->count.posts);
-		switch (p.kind) {
-		case ATTACH_POST_DOORBELL:
-			post_trace(c, &p,
-				   (uint16_t)((p.value >> NIC_DB_SQ_TAIL_SHIFT) - 1));
-			ring_card(c, &p);
-			break;
-		case ATTACH_DOORBELL:
-			ring_card(c, &p);
-			break;
-		case ATTACH_PUBLISH:
-			post_trace(c, &p, (uint16_t)p.value);
-			break;
-		case ATTACH_COMPLETE:
-			post_trace_completion(c, &p);
-			break;
-		default:
-			atomic_store(&c->cut, true);
-		}
-	}
-	if (n)
-		sim_batch_end(c->serve->cfg.sim);
+	if (!next_post(c, &p))
+		return 0;
+	bells.n = bells.offset = 0;
+	sim_batch_begin(c->serve->cfg.sim);
+	do
+		post_do(c, &bells, &p);
+	while (++n < POSTS_AT_ONCE && next_post(c, &p));
+	/* Release: only now may the entries be written again. */
+	atomic_store_explicit(&c->shared->post_tail, c->post_tail, memory_order_release);
+	bells_ring(c, &bells);
+	sim_batch_end(c->serve->cfg.sim);
+	atomic_fetch_add_explicit(&c->serve->count.posts, n, memory_order_relaxed);
 	return n;
 }

@@ -13,35 +13,6 @@
 #include "sim/sim.h"
 
 #define BACKLOG 16
-#define WAKE_TRIES 100
-
-void serve_wake(struct serve *s)
-{
-	int tries = WAKE_TRIES;
-
-	/* EAGAIN: it is full, so the I/O thread will wake anyway. */
-	while (write(s->wake[1], "", 1) < 0 && errno != EAGAIN && --tries)
-		;
-	if (!tries)
-		fprintf(stderr, "faultline: the boards' I/O thread cannot be woken: "
-			"%s\n", strerror(errno));
-}
-
-void serve_hang_up(struct serve *s, int sock)
-{
-	char bytes[4096];
-	ssize_t r;
-
-	/* From now on nothing is added, so this comes to an end. */
-	shutdown(sock, SHUT_RD);
-	do
-		r = os_receive_bytes(sock, bytes, sizeof(bytes));
-	while (r > 0);
-	if (r == -EBADMSG)
-		keepers_discard(&s->keepers, sock);
-	else
-		close(sock);
-}
 
 /* A number that no earlier board had. */
 static int make_instance(uint64_t *instance)
@@ -153,8 +124,8 @@ static int make_folder(const char *path)
 }
 
 /*
- * Who holds the lock is the board of this name; it goes with the process that
- * holds it, however that ends.
+ * The holder of this lock is the board of this name. The lock ends with its process,
+ * however that ends.
  */
 static int take_lock(struct listener *d)
 {

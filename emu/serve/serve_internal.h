@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "host/remote/remote.h"
 #include "lib/attach/attach.h"
 #include "lib/os/os.h"
 #include "os/os_emu.h"
@@ -213,6 +214,5 @@ int call_look(struct client *c, const struct call *call, struct answer *a);
 
 /* syscall.c */
 unsigned int calls_take(struct client *c);	/* I/O thread */
-void calls_end(struct client *c);		/* all workers have ended */
 
 #endif

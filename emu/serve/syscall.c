@@ -28,8 +28,6 @@
 #define LINGER 20u
 /* A call is for the I/O thread if it is about so much memory at most. */
 #define SHORT_BYTES	(64 * HOST_PAGE)
-/* Between two looks whether these calls of a process that ends are over. */
-#define ON_IO_NS	100000
 /* As much as the driver may read of an argument that says it is so long. */
 #define ARGUMENT_BYTES HOST_PAGE
 
@@ -187,8 +185,8 @@ static int do_munmap(struct client *c, const struct call *call,
 /* ---- memory ---- */
 
 /*
- * Who asks to have pages taken away and does not close them in time (on a busy
- * machine it has no CPU just now) waits for itself, with no lock that others want,
+ * A process that asks to have pages taken away and does not close them in time (on a
+ * busy machine it may have no CPU) waits for itself, without a lock that others want,
  * until it has closed them or is cut off. Any other -EBUSY is an answer.
  */
 static bool call_once_more(struct client *c, int err, uint32_t *overdue)
@@ -269,8 +267,9 @@ static int do_free(struct client *c, const struct call *call, struct answer *a)
 
 	(void)a;
 	do
-		err = host_munmap(c->process, (void *)(uintptr_t)call->arg[0],
-				  call->arg[1]);
+		err = host_process_munmap(c->process,
+					  (void *)(uintptr_t)call->arg[0],
+					  call->arg[1]);
 	while (call_once_more(c, err, &overdue));
 	return err;
 }
@@ -282,8 +281,9 @@ static int do_remap(struct client *c, const struct call *call, struct answer *a)
 
 	(void)a;
 	do
-		err = host_remap(c->process, (void *)(uintptr_t)call->arg[0],
-				 call->arg[1], HOST_READ | HOST_WRITE);
+		err = host_process_remap(c->process,
+					 (void *)(uintptr_t)call->arg[0],
+					 call->arg[1], HOST_READ | HOST_WRITE);
 	while (call_once_more(c, err, &overdue));
 	return err;
 }
@@ -298,9 +298,10 @@ static int do_advise(struct client *c, const struct call *call,
 	if (call->arg[2] > FL_WILLNEED)
 		return -EINVAL;
 	do
-		err = host_madvise(c->process, (void *)(uintptr_t)call->arg[0],
-				   call->arg[1],
-				   (enum host_advice)call->arg[2]);
+		err = host_process_madvise(c->process,
+					   (void *)(uintptr_t)call->arg[0],
+					   call->arg[1],
+					   (enum host_advice)call->arg[2]);
 	while (call_once_more(c, err, &overdue));
 	return err;
 }
@@ -315,9 +316,9 @@ static int do_protect(struct client *c, const struct call *call,
 	if (call->arg[2] > (FL_PROT_READ | FL_PROT_WRITE))
 		return -EINVAL;
 	do
-		err = host_mprotect(c->process,
-				    (void *)(uintptr_t)call->arg[0],
-				    call->arg[1], (int)call->arg[2]);
+		err = host_process_mprotect(c->process,
+					    (void *)(uintptr_t)call->arg[0],
+					    call->arg[1], (int)call->arg[2]);
 	while (call_once_more(c, err, &overdue));
 	return err;
 }
@@ -492,7 +493,7 @@ static void call_on_io(void *worker)
 		call_answer(h, &call);
 		host_act_for(NULL);
 	}
-	/* Release: pairs with calls_end(). */
+	/* Release: pairs with client_end_calls(). */
 	atomic_fetch_sub(&c->on_io, 1);
 }
 
@@ -554,20 +555,4 @@ unsigned int calls_take(struct client *c)
 	     asked &= asked - 1, n++)
 		call_hand_over(c, (unsigned int)__builtin_ctzll(asked));
 	return n;
-}
-
-void calls_end(struct client *c)
-{
-	unsigned int i;
-
-	/* Of a process that is killed they end soon. */
-	while (atomic_load(&c->on_io))
-		sim_sleep(ON_IO_NS);
-	for (i = 0; i < ATTACH_CALLS; i++) {
-		if (!c->worker[i].thread)
-			continue;
-		sim_unpark(c->worker[i].thread, 0);
-		sim_thread_join(c->worker[i].thread);
-		c->worker[i].thread = NULL;
-	}
 }

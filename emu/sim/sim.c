@@ -10,8 +10,6 @@
 #include "sim/watch.h"
 #include "trace/trace.h"
 
-_Thread_local struct sim_thread *sim_self_thread;
-
 static bool sim_is_lockstep(const struct sim *sim)
 {
 	return sim->cfg.mode == SIM_LOCKSTEP;
@@ -74,11 +72,6 @@ void sim_destroy(struct sim *sim)
 	free(sim);
 }
 
-enum sim_mode sim_mode(const struct sim *sim)
-{
-	return sim->cfg.mode;
-}
-
 uint64_t sim_now(const struct sim *sim)
 {
 	return sim_is_lockstep(sim) ? sim->now_ns : threads_now(sim);
@@ -98,15 +91,6 @@ void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg)
 {
 	sim->check = fn;
 	sim->check_arg = arg;
-}
-
-void sim_note(struct sim *sim, struct sim_watch *w)
-{
-	if (w->noted)
-		return;
-	w->noted = true;
-	w->next = sim->noted;
-	sim->noted = w;
 }
 
 void sim_each_noted(struct sim *sim,

@@ -2,7 +2,7 @@
 /*
  * threads.c - everything at once, on the wall clock.
  *
- * A board's hardware is a domain with a device lock. Who enters it runs, on
+ * A board's hardware is a domain with a device lock. A thread that enters it runs, on
  * leaving, what has become ready (SIM_INLINE), or a thread of the scheduler's does
  * (SIM_DEDICATED, hardware.c). `wanted` is set before the lock is tried, and
  * looked at again after it was given up, so that a kick that meets a taken lock is
@@ -352,7 +352,7 @@ bool threads_try_enter(struct sim_domain *d)
 	return domain_trylock(d);
 }
 
-/* Who wanted it meanwhile has met the lock: as in threads_run_wanted(), but later. */
+/* A thread that wanted it meanwhile met the lock: as in threads_run_wanted(), but later. */
 void threads_try_leave(struct sim_domain *d)
 {
 	domain_unlock(d);
@@ -404,7 +404,7 @@ void threads_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
 	}
 	/* Release: pairs with turn_over(). */
 	atomic_store_explicit(&sim->turn_steps, steps, memory_order_release);
-	/* Who still counts by the old number holds a domain, or is leaving. */
+	/* A thread that still counts by the old number holds a domain, or is leaving. */
 	for (d = sim->domains; !steps && d; d = d->next) {
 		domain_lock(d);
 		domain_unlock(d);

@@ -10,7 +10,7 @@ struct sim_domain;
 
 /*
  * Lockstep: what the checker has to look at again, so that an event costs what has
- * changed in it, and not what there is. Who changes something notes its watch; noting
+ * changed in it, and not what there is. A change notes its watch; noting
  * it again before the checker has looked is nothing. Not for threads mode.
  */
 struct sim_watch {

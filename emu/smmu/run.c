@@ -96,8 +96,8 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
 	const struct smmu_tlb_entry *e;
+	bool found = true, walked = false;
 	uint32_t i, first = 0;
-	bool found = true;
 
 	for (i = r->noted; found && i < r->pages; i++) {
 		uint64_t va = run_va(r, i);
@@ -115,8 +115,10 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 				w->perm & need;
 			r->page[i].pa = w->pa;
 		} else {
+			/* What a walk brings into the walk cache is there when it is taken. */
+			found = !(walked && s->walk_cache.entries) && look_walk(s, r, i, need);
 			first = i;
-			found = look_walk(s, r, i, need);
+			walked = true;
 		}
 	}
 	return found;

@@ -3,7 +3,7 @@
  * The stage-1 walk of AArch64 tables with a 4 KB granule (sources: smmu-ptes; Arm
  * ARM DDI 0487, chapter D8). Nine address bits a level, levels 0 to 3; blocks
  * of 1 GB at level 1 and 2 MB at level 2. A walk reads memory and nothing else: it has
- * no effect on registers, TLB or trace. Who wanted it tells of it (smmu_walk_tell()), which
+ * no effect on registers, TLB or trace. The caller reports it (smmu_walk_tell()), which
  * fills the walk cache, where there is one.
  */
 #include "smmu_internal.h"

@@ -50,10 +50,10 @@ static inline void cause_firmware(struct causes *c)
 	c->engine.released = 0;
 }
 
-/* Software rang for requests of queue pair qp. */
-static inline void cause_doorbell(struct causes *c, uint32_t qp)
+/* Software rang for requests of queue pair qp, and told so in that record. */
+static inline void cause_doorbell(struct causes *c, uint32_t qp, uint64_t record)
 {
-	c->doorbell[qp % CAUSE_QPS] = trace_last_software();
+	c->doorbell[qp % CAUSE_QPS] = record;
 }
 
 /* The card was reset. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.h - the recorder of events, and what reads its records. Who only records some needs
- * event.h.
+ * trace.h - the recorder of events, and what reads its records. Code that only records
+ * needs event.h alone.
  *
  * A record is fixed-size and binary, goes into a ring and names the record that caused it,
  * so that a trace is a graph and not just a list. In lockstep there is one ring (one writer,

@@ -7,11 +7,9 @@
  *
  * window.pml is a model of its sleep.
  */
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "window/window_internal.h"
 #include "board/dram.h"
@@ -24,50 +22,6 @@
  * waits for: on two busy CPUs a read then took ten times as long.
  */
 #define SPINS		50u
-
-/* ---- the guest's memory ---- */
-
-static int map_file(struct window *w, int fd, const char **why)
-{
-	struct stat st;
-	int bank;
-
-	if (fstat(fd, &st))
-		return -errno;
-	*why = "it is no file of whole pages (wanted: QEMU's "
-	       "memory-backend-file with share=on)";
-	if (!S_ISREG(st.st_mode) || st.st_size <= 0 ||
-	    st.st_size % DRAM_PAGE)
-		return -EINVAL;
-	*why = "it is too large for its place";
-	bank = dram_bank_map(board_dram(w->cfg.board), fd, w->cfg.ram_base,
-			     (uint64_t)st.st_size);
-	if (bank < 0) {
-		*why = bank == -EINVAL ? *why : strerror(-bank);
-		return bank;
-	}
-	w->guest.bank = bank;
-	sigbus_add(dram_bank(board_dram(w->cfg.board), bank)->mem,
-		   (uint64_t)st.st_size, &w->guest.cut);
-	return 0;
-}
-
-int window_map_ram(struct window *w)
-{
-	int fd = open(w->cfg.ram, O_RDWR | O_CLOEXEC);
-	int err = fd < 0 ? -errno : 0;
-	const char *why = strerror(-err);
-
-	if (!err)
-		err = map_file(w, fd, &why);
-	if (fd >= 0)
-		close(fd);
-	if (err)
-		fprintf(stderr, "faultline: board %s: the guest's memory %s: "
-			"%s; the guest is cut off\n",
-			board_name(w->cfg.board), w->cfg.ram, why);
-	return err;
-}
 
 /* ---- guests come and go ---- */
 
@@ -168,7 +122,7 @@ static void window_sleep_until_called(struct window *w)
 		return;
 	}
 	ring_say_asleep(&w->guest, 1);
-	/* Who wrote before it could see that: found by this look. */
+	/* An entry that was written just before is found by this look. */
 	if (!look_at_rings(w)) {
 		window_count(&w->count.sleeps);
 		window_look_at_sockets(w, -1);

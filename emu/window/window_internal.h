@@ -24,7 +24,7 @@
 
 #define CAUSES 256u	/* transfers whose last step is remembered, modulo */
 
-/* Who writes entries: the driver (slot -1), or a process by its doorbell page. */
+/* A writer of entries: the driver (slot -1), or a process by its doorbell page. */
 struct source {
 	int slot;
 	struct fl_window_entry *entry;
@@ -76,7 +76,7 @@ static inline void window_count(atomic_ullong *n)
 	atomic_fetch_add_explicit(n, 1, memory_order_release);
 }
 
-/* window.c */
+/* ram.c */
 /* The guest's memory becomes DRAM, if it is not yet; else said why not. */
 int window_map_ram(struct window *w);
 

@@ -11,7 +11,7 @@
 #define LAB_BASE	UINT64_C(0x80000000)	/* first physical byte */
 #define LAB_WORDS	256	/* one table of sixteen entries for each bank */
 #define LAB_TOLD	9	/* accesses let go that one answer tells of */
-/* Who lets go of more than this many between two questions will never end. */
+/* A subject that lets go of more between two questions will never end. */
 #define LAB_RUNAWAY	10000
 
 /* Arguments of a question: Q; of its answer: A. */

@@ -5,96 +5,24 @@
  * it is one thread. What "another CPU" does happens at the moments of LAB_WHEN. What a
  * debug kernel would say comes from the rules of the emulator's Linux API.
  */
+#include "labs/driver/subject_state.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <linux/interrupt.h>
-#include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 
-#include "faultline/device.h"
-#include "faultline/pte.h"
 #include "kernel-ref/fl_owner.h"
-#include "kernel-ref/fl_tables.h"
-#include "labs/driver/driver_lab.h"
-#include "smmu/smmu.h"
-#include "trace/trace.h"
 #include <shim/trace.h>
 
-/* Registers are reached through addresses that nothing is behind. */
-#define SMMU_AT		0x10000000ul
-#define NIC_AT		0x20000000ul
-#define NIC_BYTES	0x100000ul
+struct subject_state lab;
 
-/* Tables: one of level 2 with sixteen entries, and what these point to. */
-#define TABLE_PA	UINT64_C(0x80000000)
-#define TABLE_WORDS	(512 * 17)
-#define FRAME_PA	UINT64_C(0x800000000)
-#define T0SZ		39
-
-/* Descriptor bits: Arm ARM (DDI 0487) D8.3; sources: smmu-ptes */
-
-#define WORKS		64
-#define REPORTS		64
-
-struct process {
-	struct mm_struct mm;
-	struct fl_ctx *ctx;
-	struct vm_area_struct vma;
-	uint64_t table[TABLE_WORDS];
-	uint16_t map[LAB_PAGES];	/* VM_ flags */
-	uint8_t says[LAB_PAGES];
-	u64 region, region_bytes, room;
-	bool region_write, dying, ended;
-	int refs;
-};
-
-struct report {
-	u32 ref, stream, len, map, xfer, block;
-	u64 va, left;
-};
-
-struct channel {
-	u32 status, left;
-	u64 va, xfer_left;
-};
-
-static struct {
-	struct fl_dev *dev;
-	struct smmu *smmu;
-	struct trace *trace;
-	struct process *p[LAB_PROCESSES];
-	struct report report[REPORTS];
-	unsigned int reports;
-	struct channel channel[FL_SIDES];
-	bool line;
-	struct work_struct *work[WORKS];
-	unsigned int works;
-	struct subject_msg note[LAB_NOTES];
-	unsigned int notes, taken;
-	struct { u64 moment, value; struct subject_msg m; } when[LAB_WHENS];
-	struct shim_rules rules;
-	unsigned int accesses;
-	bool stuck;
-	u64 cause, named;
-	char wrong[64];
-} lab;
-
-static void question_act(struct subject_msg *m);
-
-static void subject_complain(const char *text)
+void subject_complain(const char *text)
 {
 	if (!lab.wrong[0])
 		snprintf(lab.wrong, sizeof(lab.wrong), "%s", text);
-}
-
-/* What the rules of a debug kernel say (shim/rules.h). */
-static void subject_breach(void *arg, const char *rule, const char *text)
-{
-	(void)arg, (void)rule;
-	subject_complain(text);
 }
 
 static void subject_note(u64 kind, u64 a, u64 b, u64 c, u64 d)
@@ -118,7 +46,7 @@ static void subject_moment(enum lab_moment what, u64 value)
 		m = lab.when[i].m;
 		lab.when[i].moment = LAB_NEVER;
 		*here = (struct shim_here){ .rules = was.rules };
-		question_act(&m);
+		subject_act(&m);
 		*here = was;
 	}
 }
@@ -135,6 +63,11 @@ static unsigned int process_number(const struct process *p)
 	for (i = 0; i < LAB_PROCESSES && lab.p[i] != p; i++)
 		;
 	return i;
+}
+
+uint64_t subject_process_table(const struct process *p)
+{
+	return TABLE_PA + process_number(p) * sizeof(p->table);
 }
 
 /* ---- the SMMU ---- */
@@ -180,12 +113,20 @@ static uint64_t mem_tag(void *arg, uint64_t pa)
 	return pa >> 12;
 }
 
+struct smmu *subject_smmu(const struct smmu_config *cfg)
+{
+	static const struct smmu_env env = { NULL, mem_read64, mem_irq, mem_sync_start,
+					     mem_sync_done, mem_resume, mem_tag };
+
+	return smmu_create(cfg, &env);
+}
+
 static uint64_t *process_pte(struct process *p, u64 page)
 {
 	return &p->table[512 + page % LAB_PAGES];
 }
 
-static void page_is(struct process *p, u64 page, enum lab_page is)
+void subject_page_is(struct process *p, u64 page, enum lab_page is)
 {
 	u64 d = FRAME_PA | page << 12 | PTE_TYPE | PTE_USER | PTE_NG | PTE_AF;
 
@@ -197,9 +138,9 @@ static void page_is(struct process *p, u64 page, enum lab_page is)
 }
 
 /* As fl_bank_on() does, of a bank that was used before too. */
-static void bank_on(struct process *p, unsigned int n)
+void subject_bank_on(struct process *p, unsigned int n)
 {
-	u64 table = TABLE_PA + process_number(p) * sizeof(p->table);
+	u64 table = subject_process_table(p);
 	u32 cb = SMMU_CB_BASE(n);
 	const struct { u32 off, bytes; u64 value; } set[] = {
 		{ SMMU_GR1_BASE + SMMU_GR1_CBAR(n), 4,
@@ -224,7 +165,7 @@ static void bank_on(struct process *p, unsigned int n)
 
 /* ---- registers ---- */
 
-static u64 smmu_get(u32 off, unsigned int bytes)
+u64 subject_smmu_get(u32 off, unsigned int bytes)
 {
 	uint64_t v = 0;
 
@@ -250,7 +191,7 @@ static void smmu_set(u32 off, unsigned int bytes, u64 value)
 		if (lab.stuck)
 			smmu_reg_write(lab.smmu, SMMU_CB_BASE(n) +
 				       SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_MULTI);
-		if (smmu_get(SMMU_CB_BASE(n) + SMMU_CB_FSR, 4) &
+		if (subject_smmu_get(SMMU_CB_BASE(n) + SMMU_CB_FSR, 4) &
 		    ~SMMU_CB_FSR_SS)
 			subject_note(LAB_TURNED_AWAY, n, 0, 0, 0);
 	}
@@ -311,7 +252,7 @@ u64 shim_read(const void __iomem *at, unsigned int bytes)
 	if (++lab.accesses > LAB_RUNAWAY)
 		subject_runaway();
 	if (a - SMMU_AT < SMMU_REG_BYTES)
-		return smmu_get((u32)(a - SMMU_AT), bytes);
+		return subject_smmu_get((u32)(a - SMMU_AT), bytes);
 	if (a - NIC_AT < NIC_BYTES)
 		return nic_get((u32)(a - NIC_AT));
 	subject_complain("a register is read that is none");
@@ -387,7 +328,7 @@ bool shim_cancel_work(struct work_struct *work, const char *where)
 	return false;
 }
 
-static u64 work_some(u64 most)
+u64 subject_work_some(u64 most)
 {
 	struct work_struct *w;
 	unsigned int i;
@@ -520,7 +461,7 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 			       SMMU_CB_TLBIVAL, 8, (u64)(p + 1) << 48 | page);
 }
 
-static const struct fl_tables_ops lab_tables = { .fill = fl_populate_locked };
+const struct fl_tables_ops subject_tables = { .fill = fl_populate_locked };
 
 /* As find_vma() of the small kernel: a mapping is pages with the same rights. */
 struct vm_area_struct *shim_vma_lookup(struct mm_struct *mm, unsigned long va,
@@ -558,7 +499,7 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 		return p->says[page % LAB_PAGES];
 	if (!d && p->room != ~0ull)
 		p->room -= min(p->room, (u64)LAB_PAGE);
-	page_is(p, page, write || (d && !(d & PTE_RDONLY)) ? LAB_WRITABLE :
+	subject_page_is(p, page, write || (d && !(d & PTE_RDONLY)) ? LAB_WRITABLE :
 							  LAB_CLEAN);
 	return 0;
 }
@@ -580,5 +521,3 @@ void shim_log(const struct device *dev, const char *fmt, ...)
 {
 	(void)dev, (void)fmt;
 }
-
-#include "labs/driver/questions.h"

@@ -157,8 +157,7 @@ enum lab_urcu_call {
 /* Byte of a page that was filled with this seed; seed 0: zeros. */
 static inline uint8_t lab_byte(uint64_t seed, uint64_t at)
 {
-	return seed ? (uint8_t)((at * 2654435761u + seed * 40503u) >> 11 ^ seed) :
-		      0;
+	return seed ? (uint8_t)((at * 2654435761u + seed * 40503u) >> 11 ^ seed) : 0;
 }
 
 static inline uint64_t lab_add(uint64_t sum, uint8_t byte)

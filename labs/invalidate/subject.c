@@ -9,11 +9,11 @@
 #include "faultline/entries.h"
 #include "faultline/uapi.h"
 #include "labs/invalidate/subject_board.h"
-#include "labs/invalidate/subject_grace.h"
 #include "trace/trace.h"
 
 #define FRAMES	1024
 #define NEWEST	2048
+#define BEGINS_MOST 1000000	/* of LAB_BUSY: more is a kernel that never ends */
 
 /* ---- calls of the kernel, in a thread ---- */
 
@@ -32,13 +32,13 @@ static void subject_call(uint32_t op)
 	subject_remember(p);
 	len = q[2] * LAB_PAGE_BYTES;
 	if (op == LAB_ADVISE)
-		err = host_madvise(p->p, process_page(p, q[1]), len,
-				   (enum host_advice)q[3]);
+		err = host_process_madvise(p->p, process_page(p, q[1]), len,
+					   (enum host_advice)q[3]);
 	else if (op == LAB_PROTECT)
-		err = host_mprotect(p->p, process_page(p, q[1]), len,
-				    (int)q[3]);
+		err = host_process_mprotect(p->p, process_page(p, q[1]), len,
+					    (int)q[3]);
 	else
-		err = host_munmap(p->p, process_page(p, q[1]), len);
+		err = host_process_munmap(p->p, process_page(p, q[1]), len);
 	q[0] = (uint64_t)(int64_t)err;
 	q[1] = sim_now(lab.sim) - start_ns;
 }
@@ -119,7 +119,7 @@ static void in_thread(void *arg)
 		break;
 	case LAB_CPU:
 		host_act_for(subject_process(q[0])->p);
-		cpu_use(q);
+		subject_cpu_use(q);
 		break;
 	case LAB_PIN:
 		subject_pin(q);
@@ -184,9 +184,9 @@ static void subject_start(uint64_t *q)
 				error);
 	d = sim_domain_create(lab.sim, "card");
 	for (i = 0; i < LAB_CHANNELS; i++)
-		sim_actor_init(d, &lab.channel[i].actor, "card", card_step,
+		sim_actor_init(d, &lab.channel[i].actor, "card", subject_card_step,
 			       &lab.channel[i]);
-	new_process();
+	subject_add_process();
 	q[0] = 0;	/* which opens the card */
 }
 
@@ -197,7 +197,7 @@ static void subject_check_busy(const uint64_t *q)
 	for (i = 0; i < LAB_CHANNELS; i++) {
 		struct channel *c = &lab.channel[i];
 
-		card_end(c);
+		subject_card_end(c);
 		c->card = q[0];
 		c->page = q[1];
 		c->lasts = q[2];
@@ -314,11 +314,11 @@ static void subject_at_once(struct subject_msg *m)
 
 	switch (m->op) {
 	case LAB_PROCESS:
-		new_process();
+		subject_add_process();
 		q[0] = lab.processes - 1;
 		break;
 	case LAB_BEGIN:
-		q[0] = card_begin(c, q[1], q[2], q[3] != 0, q[4]);
+		q[0] = subject_card_begin(c, q[1], q[2], q[3] != 0, q[4]);
 		q[1] = c->burst.pa;
 		break;
 	case LAB_FINISH:
@@ -326,7 +326,7 @@ static void subject_at_once(struct subject_msg *m)
 		if (q[1])
 			sim_alarm(&c->actor, sim_now(lab.sim) + q[1]);
 		else
-			card_end(c);
+			subject_card_end(c);
 		break;
 	case LAB_WHEN:
 		memcpy(&lab.when[q[0] % LAB_MOMENTS], q + 1,
@@ -360,19 +360,6 @@ static void subject_at_once(struct subject_msg *m)
 	default:
 		m->status = SUBJECT_BAD;
 	}
-}
-
-static bool subject_alone(struct subject_msg *m)
-{
-	if (m->op == LAB_GRACE)
-		grace_call(m->arg);
-	else if (m->op == LAB_READER)
-		grace_reader(m->arg);
-	else
-		return false;
-	if (m->op == LAB_READER || grace_sim)
-		tell_urcu(m->arg + 1);
-	return true;
 }
 
 void subject_answer(struct subject_msg *m)

@@ -97,6 +97,11 @@ enum attach_post_kind {
  * Entry n (counted from 0) is in post[n % ATTACH_POSTS]; seq is n + 1 when it is
  * whole (release; pairs with the board's acquire). Threads of the process take
  * numbers from post_head, and wait while n - post_tail >= ATTACH_POSTS.
+ *
+ * Rings of a window (faultline/window.h) keep to the same rule, and share no code with this
+ * one: their entries are part of the driver's interface, whose producer is a kernel that
+ * stores by writel(); publishing ends with a barrier and a read for QEMU; whoever waits
+ * for room there looks at a word and a clock, here at views too, which the board may wait for.
  */
 struct attach_post {
 	_Alignas(64) _Atomic uint32_t seq;

@@ -9,43 +9,10 @@
 
 #include "attach/internal.h"
 
-#define SPINS	50u	/* turns of a loop before it yields */
-#define YIELDS	400u	/* and before it sleeps */
 /* A sleeper looks by itself so often whether the board is still there. */
 #define NAP_NS	50000000u
 /* And so often for views while the service thread, which else does them, has work. */
 #define SHORT_NAP_NS 200000u
-/*
- * If a yield took so long, another thread ran: the board, which on a busy machine often
- * shares a CPU with the process that it serves. If it took longer than the second, it was
- * somebody who does nothing for us.
- */
-#define SHARED_NS	1000u
-#define STRANGER_NS	100000u
-
-void attach_turn(unsigned int *turns)
-{
-	if (*turns >= SPINS + YIELDS) {
-		os_nap();
-		return;
-	}
-	if ((*turns)++ < SPINS)
-		os_pause();
-	else
-		os_yield();
-}
-
-void attach_yield(struct attach *a)
-{
-	uint64_t start_ns = os_now_ns(), ns;
-	bool shared;
-
-	os_yield();
-	ns = os_now_ns() - start_ns;
-	shared = ns > SHARED_NS && ns < STRANGER_NS;
-	if (shared != atomic_load_explicit(&a->cpu_shared, memory_order_relaxed))
-		atomic_store_explicit(&a->cpu_shared, shared, memory_order_relaxed);
-}
 
 /* When it waits for an answer itself, nobody is in its poll() (service_thread.c). */
 static void listen_as_service(struct attach *a)
@@ -58,14 +25,14 @@ static void listen_as_service(struct attach *a)
 /* A turn of a loop that waits for the board; false: it should sleep now. */
 static bool call_look(struct attach *a, unsigned int *turns)
 {
-	if (*turns >= SPINS + YIELDS)
+	if (*turns >= ATTACH_SPINS + ATTACH_YIELDS)
 		return false;
-	if (*turns < attach_spins(a, SPINS)) {
+	if (*turns < attach_spins(a, ATTACH_SPINS)) {
 		++*turns;
 		os_pause();
 		return true;
 	}
-	*turns = *turns < SPINS ? SPINS : *turns + 1;
+	*turns = *turns < ATTACH_SPINS ? ATTACH_SPINS : *turns + 1;
 	attach_yield(a);
 	return true;
 }
@@ -189,6 +156,25 @@ int attach_call(struct attach *a, struct attach_ask *q)
 
 /* ---- doorbells ---- */
 
+/* The board has read these lines a lap ago: they come while others are written. */
+#define POSTS_AHEAD 4u
+
+/*
+ * Is there room for this number? The board writes post_tail all the time, so its line is read only
+ * when what was seen of it does not do.
+ */
+static bool call_has_room(struct attach *a, uint32_t head)
+{
+	uint32_t tail;
+
+	/* Acquire, both: pairs with the board's release, which has read what was there. */
+	if (head - atomic_load_explicit(&a->post_tail, memory_order_acquire) < ATTACH_POSTS)
+		return true;
+	tail = atomic_load_explicit(&a->shared->post_tail, memory_order_acquire);
+	atomic_store_explicit(&a->post_tail, tail, memory_order_release);
+	return head - tail < ATTACH_POSTS;
+}
+
 /* A number of the ring with room for it; false: none, and none was taken. */
 static bool call_number(struct attach *a, uint32_t *n)
 {
@@ -196,11 +182,8 @@ static bool call_number(struct attach *a, uint32_t *n)
 	uint32_t head = atomic_load_explicit(&s->post_head,
 					     memory_order_relaxed);
 
-	/* Acquire pairs with the board's release: it has read what was there. */
 	do {
-		if (head - atomic_load_explicit(&s->post_tail,
-						memory_order_acquire) >=
-		    ATTACH_POSTS)
+		if (!call_has_room(a, head))
 			return false;
 	} while (!atomic_compare_exchange_weak_explicit(
 			&s->post_head, &head, head + 1, memory_order_relaxed,
@@ -237,6 +220,7 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 		attach_turn(&turns);
 	}
 	p = &a->shared->post[n % ATTACH_POSTS];
+	os_want_line(&a->shared->post[(n + POSTS_AHEAD) % ATTACH_POSTS]);
 	p->kind = kind;
 	p->offset = offset;
 	p->value = value;

@@ -26,7 +26,7 @@ void attach_wake(struct attach *a)
 	int saved = errno;		/* a handler keeps the program's */
 	int cancel, err;
 
-	/* Who is in the middle of a call must not end there. */
+	/* A thread in the middle of a call must not end there. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/*
 	 * No room: then there are wakeups enough on their way. A board that is gone
@@ -251,4 +251,13 @@ int attach_connect(struct attach *a, const char *path)
 	if (a->shared_fd < 0 || a->bank_fd < 0)
 		return -EMFILE;
 	return map_all(a);
+}
+
+void attach_listen(struct attach *a)
+{
+	/* Bells that nobody has read do not hide the end from poll(). */
+	struct pollfd p = { .fd = a->sock };
+
+	if (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR))
+		attach_dies(a, -ENODEV);
 }

@@ -7,10 +7,10 @@
  *	1. What the handler reads or writes lies in memory of its own (struct
  *	   attach and what hangs on it), never in memory that the program could
  *	   register: such a page may be absent.
- *	2. Who holds the view lock has all signals blocked and touches nothing
+ *	2. The holder of the view lock has all signals blocked and touches nothing
  *	   that may be absent: a handler in the same thread would wait for ever.
  *	3. The service thread takes no lock of the C library while pages are
- *	   busy: who waits for them may hold it.
+ *	   busy: a thread that waits for them may hold it.
  *	4. struct attach is never freed, only used again, so that a handler may
  *	   look at one that is going; users counts who is inside.
  */
@@ -28,6 +28,8 @@
 #define ATTACH_PAGE	4096u		/* of protocol and bank */
 #define ATTACH_PAGES	((unsigned int)(ATTACH_ARENA_BYTES / ATTACH_PAGE))
 #define ATTACH_BLOCK	512u		/* pages of a linear view */
+#define ATTACH_SPINS	50u		/* turns of a loop before it yields */
+#define ATTACH_YIELDS	400u		/* and before it sleeps */
 #define ATTACH_SHARED_SPINS 1u		/* looks before a yield on a shared CPU */
 #define ATTACH_ROUNDS	64u		/* the board may take a page while the next comes */
 
@@ -99,6 +101,7 @@ struct attach {
 	void *reserved;			/* the arena and room to align it */
 	uint8_t *bank;			/* all of it, to read and write */
 	struct attach_shared *shared;
+	_Atomic uint32_t post_tail;	/* of the shared area, when it was last looked at */
 	int sock, bank_fd, shared_fd;
 	struct attach_welcome hello;	/* as the board said */
 	char name[64];			/* of the board, for messages */
@@ -121,11 +124,24 @@ struct attach {
 	void *spare;			/* ranges to give up (view.c) */
 };
 
+/* pages.c; AS. */
+struct attach_page *attach_page(struct attach *a, uintptr_t va);
+/* The same, making room for it; the service thread alone. NULL: no memory. */
+struct attach_page *attach_page_make(struct attach *a, uintptr_t va);
+/* The next page from va on that is imported or busy; false: no more. AS. */
+bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
+int attach_host_prot(int prot);		/* of FL_PROT_* */
+/* Private memory of zeros, page-aligned, for what rule 1 speaks of. NULL. Not AS. */
+void *attach_memory(uint64_t bytes);
+
+/* slot.c */
 /* Attachment of a slot, whatever its state; NULL: never used. */
 struct attach *attach_slot(unsigned int slot);
 /* The one that has addr in its arena, or has imported it; NULL. AS. */
 struct attach *attach_by_addr(uintptr_t addr);
 struct attach *attach_by_fd(int fd);
+/* It is zeroed, and this slot's from now on; the lock is held. */
+void attach_slot_fill(unsigned int slot, struct attach *a);
 static inline bool attach_inside(const struct attach *a, uintptr_t addr)
 {
 	return addr - a->arena < ATTACH_ARENA_BYTES;
@@ -137,26 +153,39 @@ static inline uintptr_t attach_doorbell(const struct attach *a)
 /* Enter and leave; false: it is going, or gone. AS. */
 bool attach_enter(struct attach *a);
 void attach_leave(struct attach *a);
-
-/* Private memory of zeros, page-aligned, for what rule 1 speaks of. NULL. */
-void *attach_memory(uint64_t bytes);
-
-/* life.c: *fd, of table.c. */
-int attach_open(const char *name, int *fd);
-int attach_close(int fd);
 /* The board is gone (or was the parent's): error for ever, wake all. AS. */
 void attach_dies(struct attach *a, int error);
 /* error, and -ENODEV when the board has said that it ended. AS. */
 int attach_error(struct attach *a);
-/* connect.c: connect, and have shared area and bank mapped. */
-int attach_connect(struct attach *a, const char *path);
-void attach_wake(struct attach *a);			/* AS */
-int attach_send_file(struct attach *a, int file, uint32_t *id);
 /* No attachment comes or goes meanwhile: fork.c. */
 void attach_slots_lock(void);
 void attach_slots_unlock(void);
 /* What is open of an attachment, away; each but once. */
 void attach_close_files(struct attach *a);
+/* One turn of a loop that waits: pause, later yield, at last nap. AS; no errno. */
+void attach_turn(unsigned int *turns);
+/* For who waits for the board: let others run, and see whether that was the board. AS. */
+void attach_yield(struct attach *a);
+/* How often to look before one yields: in vain, if the board needs this very CPU. AS. */
+static inline unsigned int attach_spins(struct attach *a, unsigned int alone)
+{
+	return atomic_load_explicit(&a->cpu_shared, memory_order_relaxed) ?
+		       ATTACH_SHARED_SPINS : alone;
+}
+
+/* life.c: *fd, of table.c. */
+int attach_open(const char *name, int *fd);
+int attach_close(int fd);
+/* connect.c: connect, and have shared area and bank mapped. */
+int attach_connect(struct attach *a, const char *path);
+void attach_wake(struct attach *a);			/* AS */
+/*
+ * Is the board still there? A process that is killed does not say that it ends, but
+ * its socket is closed then. In its poll() the service thread hears of that; when it waits
+ * elsewhere, it has to look.
+ */
+void attach_listen(struct attach *a);
+int attach_send_file(struct attach *a, int file, uint32_t *id);
 
 /* service_thread.c */
 int attach_service_start(struct attach *a);
@@ -169,12 +198,6 @@ void attach_job_lock(struct attach *a);
 int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
 		      uint64_t bytes, unsigned int access);
 void attach_job_unlock(struct attach *a);
-/*
- * Is the board still there? A process that is killed does not say that it ends, but
- * its socket is closed then. In its poll() the service thread hears of that; when it waits
- * elsewhere, it has to look.
- */
-void attach_listen(struct attach *a);
 
 /* call.c; AS. */
 struct attach_ask {
@@ -189,21 +212,8 @@ int attach_call(struct attach *a, struct attach_ask *q);
 /* call.c. must: wait for room. 0, -EAGAIN: no room, or attach_error(). */
 int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 		uint32_t value, uint32_t xfer, const uint64_t *arg, bool must);
-/* One turn of a loop that waits: pause, later yield, at last nap. AS; no errno. */
-void attach_turn(unsigned int *turns);
-/* For who waits for the board: let others run, and see whether that was the board. AS. */
-void attach_yield(struct attach *a);
-/* How often to look before one yields: in vain, if the board needs this very CPU. AS. */
-static inline unsigned int attach_spins(struct attach *a, unsigned int alone)
-{
-	return atomic_load_explicit(&a->cpu_shared, memory_order_relaxed) ?
-		       ATTACH_SHARED_SPINS : alone;
-}
 
 /* view.c; AS. */
-struct attach_page *attach_page(struct attach *a, uintptr_t va);
-/* The same, making room for it; the service thread alone. NULL: no memory. */
-struct attach_page *attach_page_make(struct attach *a, uintptr_t va);
 /* Do what the board has told. False: another thread is at it. */
 bool attach_views(struct attach *a);
 bool attach_views_wait(struct attach *a);	/* are there any? */
@@ -225,7 +235,6 @@ void attach_spare_ranges(struct attach *a);
 int attach_map(struct attach *a, uintptr_t va, unsigned int npages,
 	       uint32_t frame, int prot);
 int attach_protect(struct attach *a, uintptr_t va, uint64_t bytes, int prot);
-int attach_host_prot(int prot);		/* of FL_PROT_* */
 
 /*
  * What the system is asked to change: granules of residency, which are no smaller
@@ -235,8 +244,6 @@ static inline uint32_t attach_granule(const struct attach *a)
 {
 	return a->hello.page_bytes;
 }
-/* The next page from va on that is imported or busy; false: no more. AS. */
-bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
 
 /* closed_page.c; AS. */
 bool attach_fix(uintptr_t addr, int write);

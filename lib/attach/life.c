@@ -16,127 +16,6 @@
 /* In the first half of a GB: then half a GB lies in one page of tables. */
 #define ARENA_HALF	0x20000000ull
 
-/*
- * The slots. The handler only reads them, so they may lie in a page of the
- * program; the rest of what it needs does not (internal.h, rule 1).
- */
-static struct {
-	pthread_mutex_t lock;
-	struct attach *_Atomic slot[ATTACH_BOARDS];
-	int opened;		/* attachments ever made: for their numbers */
-} slots = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-struct attach *attach_slot(unsigned int slot)
-{
-	/* Acquire pairs with the release in slot_reserve(): it is zeroed. */
-	return atomic_load_explicit(&slots.slot[slot], memory_order_acquire);
-}
-
-void attach_slots_lock(void)
-{
-	pthread_mutex_lock(&slots.lock);
-}
-
-void attach_slots_unlock(void)
-{
-	pthread_mutex_unlock(&slots.lock);
-}
-
-static bool slot_holds(struct attach *a, uintptr_t addr)
-{
-	const struct attach_page *p;
-
-	if (attach_inside(a, addr))
-		return true;
-	p = attach_page(a, addr);
-	return p && atomic_load(&p->own) & OWN_IMPORTED;
-}
-
-struct attach *attach_by_addr(uintptr_t addr)
-{
-	struct attach *a;
-	unsigned int i;
-
-	for (i = 0; i < ATTACH_BOARDS; i++) {
-		a = attach_slot(i);
-		if (a && atomic_load_explicit(&a->state, memory_order_acquire)
-		    == ATTACH_LIVE && slot_holds(a, addr))
-			return a;
-	}
-	return NULL;
-}
-
-struct attach *attach_by_fd(int fd)
-{
-	struct attach *a;
-
-	if (fd < 0)
-		return NULL;
-	a = attach_slot((unsigned int)fd % ATTACH_BOARDS);
-	if (!a || atomic_load_explicit(&a->state, memory_order_acquire) !=
-		  ATTACH_LIVE || a->fd != fd)
-		return NULL;
-	return a;
-}
-
-bool attach_enter(struct attach *a)
-{
-	/* seq_cst: count, then look; attach_close() sets, then looks. */
-	atomic_fetch_add(&a->users, 1);
-	if (atomic_load(&a->state) == ATTACH_LIVE)
-		return true;
-	attach_leave(a);
-	return false;
-}
-
-void attach_leave(struct attach *a)
-{
-	atomic_fetch_sub(&a->users, 1);
-}
-
-void *attach_memory(uint64_t bytes)
-{
-	uint64_t page_bytes = os_page_bytes();
-	void *mem;
-	int error;
-
-	bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
-	mem = os_reserve(NULL, bytes, &error);
-	if (!mem)
-		return NULL;
-	if (!os_view(mem, bytes, PROT_READ | PROT_WRITE, -1, 0))
-		return mem;
-	munmap(mem, bytes);
-	return NULL;
-}
-
-/* ---- a board's end ---- */
-
-void attach_dies(struct attach *a, int error)
-{
-	int want = 0;
-	unsigned int i;
-
-	if (!atomic_compare_exchange_strong(&a->error, &want, error))
-		return;
-	for (i = 0; i < ATTACH_CALLS; i++)
-		os_word_wake(&a->shared->call[i].state);
-}
-
-int attach_error(struct attach *a)
-{
-	int error = atomic_load_explicit(&a->error, memory_order_relaxed);
-
-	if (error)
-		return error;
-	if (atomic_load_explicit(&a->shared->alive, memory_order_relaxed))
-		return 0;
-	attach_dies(a, -ENODEV);
-	return -ENODEV;
-}
-
-/* ---- an attachment's life ---- */
-
 /* 64 bits: of the system, or with FAULTLINE_SEED always the same ones. */
 static int draw_number(uint64_t *value, int attachment)
 {
@@ -211,22 +90,6 @@ static int make_arena(struct attach *a)
 	return error ? error : os_protect(a->reserved, bytes, PROT_NONE);
 }
 
-void attach_close_files(struct attach *a)
-{
-	int *fd[] = { &a->sock, &a->bank_fd, &a->shared_fd, &a->wake[0],
-		      &a->wake[1] };
-	unsigned int i;
-	int old;
-
-	for (i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
-		old = *fd[i];
-		/* First: a child of a fork in between closes them, too. */
-		*fd[i] = -1;
-		if (old >= 0)
-			close(old);
-	}
-}
-
 static void slot_take_down(struct attach *a)
 {
 	unsigned int turns = 0;
@@ -289,6 +152,9 @@ static void slot_wipe(struct attach *a)
 	a->linear = !os_valgrind();
 }
 
+/* Ever made, for their numbers; under the lock of the slots. */
+static int attachments;
+
 /* A slot that nobody uses, as it should be at the start. */
 static struct attach *slot_reserve(int *error)
 {
@@ -309,15 +175,14 @@ static struct attach *slot_reserve(int *error)
 		a = slot_furnish();
 		if (!a)
 			goto fail;
-		/* Release pairs with the acquire in attach_slot(). */
-		atomic_store_explicit(&slots.slot[i], a, memory_order_release);
+		attach_slot_fill(i, a);
 	} else if (os_view(a->page, ATTACH_PAGES * sizeof(*a->page),
 			   PROT_READ | PROT_WRITE, -1, 0)) {
 		goto fail;
 	}
 	slot_wipe(a);
 	atomic_store(&a->state, ATTACH_GOING);
-	a->fd = (slots.opened++ & 0xffffff) * (int)ATTACH_BOARDS + (int)i;
+	a->fd = (attachments++ & 0xffffff) * (int)ATTACH_BOARDS + (int)i;
 	attach_slots_unlock();
 	return a;
 fail:

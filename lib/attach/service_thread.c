@@ -37,15 +37,6 @@ static void service_hear(struct attach *a, short events)
 		attach_dies(a, -ENODEV);
 }
 
-void attach_listen(struct attach *a)
-{
-	/* Bells that nobody has read do not hide the end from poll(). */
-	struct pollfd p = { .fd = a->sock };
-
-	if (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR))
-		attach_dies(a, -ENODEV);
-}
-
 static void service_nap(struct attach *a)
 {
 	struct pollfd p[2] = {

@@ -136,7 +136,7 @@ int os_file_unnamed(const char *dir)
 	fd = os_file_nameless(dir);
 	if (fd != -ENOTSUP)
 		return fd;
-	/* Who is killed here leaves an empty file. */
+	/* A process that is killed here leaves an empty file. */
 	fd = mkstemp(path);
 	if (fd < 0)
 		return -errno;

@@ -53,6 +53,15 @@ int os_random(void *buf, size_t n);
 void os_yield(void);			/* AS */
 /* AS; in a loop that polls: tell the CPU, nothing else. */
 void os_pause(void);
+/* AS; it will be written soon: fetch the line, away from others who have read it. */
+static inline void os_want_line(void *p)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("prefetchw %0" : : "m"(*(char *)p));
+#else
+	__builtin_prefetch(p, 1);
+#endif
+}
 /*
  * AS; sleep for some 0.1 ms, in a loop that looks for what nobody wakes it for. It
  * does not set errno, and no thread is cancelled in it.
@@ -171,7 +180,7 @@ int os_copy_to(void *to, const void *from, size_t n);
 /*
  * A word that others change, in this process or, in shared memory, in another.
  * Sleep while *word is value, at most ns (0: no limit); may return early for no
- * reason. Who changes it calls os_word_wake. AS, both. POSIX version: short
+ * reason. A change is followed by os_word_wake. AS, both. POSIX version: short
  * naps between looks.
  */
 void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
@@ -179,7 +188,7 @@ void os_word_wake(_Atomic uint32_t *word);		/* all who sleep */
 
 /* ---- sockets ---- */
 
-/* Who is at the other end of a Unix socket. -ENOTSUP. */
+/* The process at the other end of a Unix socket. -ENOTSUP. */
 int os_peer(int fd, uid_t *uid);
 /* fd never blocks, and exec() closes it. 0 or negative errno. AS. */
 int os_set_nonblocking(int fd);
@@ -226,8 +235,8 @@ void os_drop(int fd);
  * meanwhile, errno is kept. A fault of fix itself is passed on. write: 1, 0, or
  * -1: the machine does not say. True: try the access again.
  *
- * Who puts another handler on top of this one later and passes on to it gets
- * what nobody takes passed to whoever had the signal before the first add.
+ * When another handler is set later and passes signals on to this one, those that no fix
+ * takes go to the handler from before the first add.
  */
 #define OS_FAULT_USERS 4
 typedef bool (*os_fault_fix)(uintptr_t addr, int write);

@@ -78,8 +78,8 @@ static void handler_pass_on(int sig, siginfo_t *si, void *context,
 {
 	int i = sig == SIGBUS;
 	/*
-	 * Who got it from us passes it back: then to who was there before both.
-	 * (The same frame: he jumped away, and this is another signal.)
+	 * A handler that got it from this one passes it back: then to the one before both.
+	 * (The same frame: it jumped away, and this is another signal.)
 	 */
 	bool back = here.passed == si && here.passed_by != frame;
 	const struct sigaction *sa = back ? &fault.was[i].first :
@@ -131,7 +131,7 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 		here.fixing = 0;
 	}
 	if (!fixed) {
-		/* Who gets it may jump away: then this thread is in no fix. */
+		/* The next handler may jump away: then this thread is in no fix. */
 		here.fixing = 0;
 		handler_pass_on(sig, si, context, __builtin_frame_address(0));
 		here.fixing = nested;

@@ -145,6 +145,11 @@ static void cq_convert(const struct fl_completion *f, struct ibv_wc *wc)
 				    IBV_WC_WITH_IMM : 0,
 		.qp_num = f->qpn,
 	};
+	if (f->datagram) {
+		wc->byte_len += V_GRH;
+		wc->src_qp = f->src_qp;
+		wc->slid = (uint16_t)(f->src_node + 1);
+	}
 }
 
 int v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)

@@ -144,7 +144,7 @@ static void context_ops(struct v_context *v)
 
 /*
  * The system that handles this program's missing pages: npf, which has all verbs, or the one
- * that the user has named.
+ * that the user has named. With those of datagrams there are no others.
  */
 static int context_system(struct v_context *v, const char *card)
 {
@@ -161,7 +161,13 @@ static int context_system(struct v_context *v, const char *card)
 			FL_SYSTEM_WORDS "\n", name);
 		return -EINVAL;
 	}
-	v->packets = fl_system_rows[system].transport == FL_TRANSPORT_RC;
+	v->connections = fl_system_rows[system].transport == FL_TRANSPORT_RC;
+	v->packets = v->connections || fl_system_rows[system].transport == FL_TRANSPORT_UD;
+	/* One that finds no page where it is to go is lost, unless there is a backup ring. */
+	if (v->packets)
+		v->ud_odp = IBV_ODP_SUPPORT_SEND;
+	if (fl_system_rows[system].rw == FL_VERDICT_DIVERT)
+		v->ud_odp |= IBV_ODP_SUPPORT_RECV;
 	/* Boards of the emulator see of a program's memory what it has registered. */
 	v->implicit = fl_system_rows[system].tables == FL_TABLES_NIC &&
 		      strncmp(card, "emu:", 4);
@@ -236,7 +242,7 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *attr)
 		.vendor_part_id = 1,
 		.max_qp = (int)a->max_qp,
 		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD |
-				    (v_context(c)->packets ? IBV_DEVICE_RC_RNR_NAK_GEN : 0),
+				    (v_context(c)->connections ? IBV_DEVICE_RC_RNR_NAK_GEN : 0),
 		.max_qp_wr = (int)v_max_wr(v_context(c)),
 		.max_sge = v_context(c)->packets ? FL_RECV_SEGMENTS : 1,
 		.max_sge_rd = v_context(c)->packets ? FL_SEND_SEGMENTS : 1,
@@ -244,13 +250,14 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *attr)
 		.max_cqe = (int)a->max_queue,
 		.max_mr = (int)a->max_mr,
 		.max_pd = 16,
+		.max_ah = v_context(c)->packets ? V_LID_MAX * 256 : 0,
 		.max_qp_rd_atom = V_ATOMICS,
 		.max_res_rd_atom = V_ATOMICS * (int)a->max_qp,
 		.max_qp_init_rd_atom = V_ATOMICS,
-		.atomic_cap = v_context(c)->packets ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
-		.max_srq = v_context(c)->packets ? 16 : 0,
-		.max_srq_wr = v_context(c)->packets ? (int)a->max_queue : 0,
-		.max_srq_sge = v_context(c)->packets ? FL_RECV_SEGMENTS : 0,
+		.atomic_cap = v_context(c)->connections ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
+		.max_srq = v_context(c)->connections ? 16 : 0,
+		.max_srq_wr = v_context(c)->connections ? (int)a->max_queue : 0,
+		.max_srq_sge = v_context(c)->connections ? FL_RECV_SEGMENTS : 0,
 		.max_pkeys = 1,
 		.local_ca_ack_delay = 15,
 		.phys_port_cnt = 1,
@@ -263,17 +270,20 @@ int v_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_in
 {
 	struct ibv_device_attr_ex all = { .phys_port_cnt_ex = 1 };
 	uint32_t rc = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
+	const struct v_context *v = v_context(c);
 
 	if (in && in->comp_mask)
 		return EINVAL;
-	if (v_context(c)->packets)
+	if (v->connections)
 		rc |= IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
 		      IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
 	ibv_query_device(c, &all.orig_attr);
 	all.odp_caps.general_caps = IBV_ODP_SUPPORT;
-	if (v_context(c)->implicit)
+	if (v->implicit)
 		all.odp_caps.general_caps |= IBV_ODP_SUPPORT_IMPLICIT;
-	all.odp_caps.per_transport_caps.rc_odp_caps = rc;
+	all.odp_caps.per_transport_caps.rc_odp_caps =
+		v->connections || !v->packets ? rc : 0;
+	all.odp_caps.per_transport_caps.ud_odp_caps = v->ud_odp;
 	/* The program may be older than this library, or newer. */
 	memset(attr, 0, bytes);
 	memcpy(attr, &all, bytes < sizeof(all) ? bytes : sizeof(all));

@@ -23,8 +23,10 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *c)
 
 int ibv_dealloc_pd(struct ibv_pd *pd)
 {
-	int error = fl_dealloc_pd(v_pd(pd)->pd);
+	int error = -EBUSY;
 
+	if (!atomic_load(&v_pd(pd)->ahs))
+		error = fl_dealloc_pd(v_pd(pd)->pd);
 	if (!error)
 		free(pd);
 	return v_error(error);
@@ -36,6 +38,13 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 /* Devices may have these; this one has not. */
 #define ACCESS_NAMED (IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB)
 
+unsigned int v_remote_rights(unsigned int access)
+{
+	return (access & IBV_ACCESS_REMOTE_WRITE ? FL_REMOTE_WRITE : 0) |
+	       (access & IBV_ACCESS_REMOTE_READ ? FL_REMOTE_READ : 0) |
+	       (access & IBV_ACCESS_REMOTE_ATOMIC ? FL_REMOTE_ATOMIC : 0);
+}
+
 static int access_of(unsigned int access, unsigned int *rights)
 {
 	*rights = 0;
@@ -43,20 +52,15 @@ static int access_of(unsigned int access, unsigned int *rights)
 	access &= ~IBV_ACCESS_OPTIONAL_RANGE;
 	if (access & ~(ACCESS_KNOWN | ACCESS_NAMED))
 		return -EINVAL;
-	/* Who lets a peer write must be allowed to write himself. */
+	/* ibv_reg_mr(3): remote writes and atomics need local write. */
 	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
 	    !(access & IBV_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
 	if (access & ACCESS_NAMED)
 		return -EOPNOTSUPP;
+	*rights = v_remote_rights(access);
 	if (access & IBV_ACCESS_LOCAL_WRITE)
 		*rights |= FL_LOCAL_WRITE;
-	if (access & IBV_ACCESS_REMOTE_WRITE)
-		*rights |= FL_REMOTE_WRITE;
-	if (access & IBV_ACCESS_REMOTE_READ)
-		*rights |= FL_REMOTE_READ;
-	if (access & IBV_ACCESS_REMOTE_ATOMIC)
-		*rights |= FL_REMOTE_ATOMIC;
 	if (!(access & IBV_ACCESS_ON_DEMAND))
 		*rights |= FL_PINNED;
 	return 0;

@@ -56,10 +56,13 @@ static int post_opcode(const struct ibv_send_wr *wr, struct fl_work *w)
 
 #define FLAGS_KNOWN (IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
 
-/* segment: for what it points to. */
+/* to and segment: for what it points to. */
 static int post_convert(const struct v_qp *q, const struct ibv_send_wr *wr,
-			struct fl_work *w, struct fl_segment *segment)
+			struct fl_work *w, struct fl_segment *segment, struct fl_address *to)
 {
+	int error;
+
+
 	*w = (struct fl_work){
 		.wr_id = wr->wr_id,
 		.unsignaled = !q->sig_all && !(wr->send_flags & IBV_SEND_SIGNALED),
@@ -79,13 +82,20 @@ static int post_convert(const struct v_qp *q, const struct ibv_send_wr *wr,
 		w->list = segment;
 		w->segments = (unsigned int)wr->num_sge;
 	}
-	return post_opcode(wr, w);
+	error = post_opcode(wr, w);
+	if (!error && q->ex.qp_base.qp_type == IBV_QPT_UD) {
+		/* What stands there is an address, where others have a range. */
+		w->remote = w->rkey = 0;
+		v_whom(q, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey, to, w);
+	}
+	return error;
 }
 
 int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct v_qp *q = v_qp(qp);
 	struct fl_segment segment[FL_SEND_SEGMENTS];
+	struct fl_address to;
 	struct fl_work w;
 	int error = 0;
 
@@ -93,7 +103,7 @@ int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
 		error = EINVAL;
 	pthread_mutex_lock(&q->send_lock);
 	for (; wr && !error; wr = error ? wr : wr->next) {
-		error = post_convert(q, wr, &w, segment);
+		error = post_convert(q, wr, &w, segment, &to);
 		if (!error)
 			error = v_error(fl_post(q->qp, &w));
 	}
@@ -118,6 +128,20 @@ static int recv_convert(const struct ibv_recv_wr *wr, uint32_t sges,
 	return 0;
 }
 
+/* A datagram lies behind the header's place, whose bytes stay as they are. */
+static int recv_skip(struct fl_segment *segment, struct fl_receive *r)
+{
+	uint32_t skip = V_GRH, n;
+	unsigned int i;
+
+	for (i = 0; i < r->segments && skip; i++, skip -= n) {
+		n = segment[i].bytes < skip ? segment[i].bytes : skip;
+		segment[i].addr = (char *)segment[i].addr + n;
+		segment[i].bytes -= n;
+	}
+	return skip ? EINVAL : 0;
+}
+
 int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	struct fl_segment segment[FL_RECV_SEGMENTS];
@@ -128,6 +152,8 @@ int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **
 	pthread_mutex_lock(&q->recv_lock);
 	for (; wr && !error; wr = error ? wr : wr->next) {
 		error = recv_convert(wr, q->cap.max_recv_sge, segment, &r);
+		if (!error && qp->qp_type == IBV_QPT_UD)
+			error = recv_skip(segment, &r);
 		if (!error)
 			error = v_error(fl_post_recv(q->qp, &r));
 	}

@@ -107,6 +107,15 @@ static void build_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote
 					.remote = remote, .swap = add });
 }
 
+static void build_whom(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
+{
+	struct v_qp *q = build_qp(ex);
+	struct fl_work *w = build_now(q);
+
+	if (w)
+		v_whom(q, ah, qpn, qkey, &build_data(q)->to, w);
+}
+
 /* ---- its data ---- */
 
 static void build_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
@@ -186,6 +195,8 @@ static int build_post(struct v_qp *q)
 			b->work[i].list = b->data[i].segment;
 		if (b->work[i].inlined)
 			b->work[i].local = b->data[i].bytes;
+		if (b->work[i].to)
+			b->work[i].to = &b->data[i].to;
 	}
 	return v_error(fl_post_list(q->qp, b->work, b->n));
 }
@@ -214,9 +225,14 @@ static void build_abort(struct ibv_qp_ex *ex)
 		       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
 		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
-int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops)
+#define BUILD_DATAGRAMS (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
+
+int v_build_init(struct v_qp *q, enum fl_qp_type type, uint64_t send_ops)
 {
-	if (send_ops & ~(uint64_t)(packets ? BUILD_PACKETS : BUILD_BLOCKS))
+	uint64_t has = type == FL_QPT_BLOCK ? BUILD_BLOCKS :
+		       type == FL_QPT_UD ? BUILD_DATAGRAMS : BUILD_PACKETS;
+
+	if (send_ops & ~has)
 		return EOPNOTSUPP;
 	if (build_grow(&q->build, BUILD_ROOM))
 		return ENOMEM;
@@ -234,6 +250,8 @@ int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops)
 		q->ex.wr_atomic_cmp_swp = build_swap;
 	if (send_ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 		q->ex.wr_atomic_fetch_add = build_fetch_add;
+	if (type == FL_QPT_UD)
+		q->ex.wr_set_ud_addr = build_whom;
 	q->ex.wr_set_sge = build_sge;
 	q->ex.wr_set_sge_list = build_sge_list;
 	q->ex.wr_set_inline_data = build_inline;

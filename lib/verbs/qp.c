@@ -26,7 +26,8 @@ static int qp_check(const struct v_context *v, const struct ibv_qp_init_attr_ex 
 {
 	const struct ibv_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IBV_QPT_RC)
+	if (init->qp_type == IBV_QPT_UD ? !v->packets :
+	    init->qp_type != IBV_QPT_RC || (v->packets && !v->connections))
 		return EOPNOTSUPP;
 	if (init->comp_mask & ~(uint32_t)(IBV_QP_INIT_ATTR_PD |
 					  IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
@@ -40,7 +41,16 @@ static int qp_check(const struct v_context *v, const struct ibv_qp_init_attr_ex 
 	    cap->max_recv_sge > FL_RECV_SEGMENTS ||
 	    cap->max_inline_data > (v->packets ? FL_INLINE_BYTES : 0))
 		return EINVAL;
-	return init->srq && !v->packets ? EOPNOTSUPP : 0;
+	if (init->srq && (!v->packets || init->qp_type == IBV_QPT_UD))
+		return EOPNOTSUPP;
+	return 0;
+}
+
+static enum fl_qp_type qp_type(const struct v_context *v, enum ibv_qp_type type)
+{
+	if (type == IBV_QPT_UD)
+		return FL_QPT_UD;
+	return v->packets ? FL_QPT_RC : FL_QPT_BLOCK;
 }
 
 /* Making and ending one work on its completion queues' lists; the lower address first. */
@@ -64,14 +74,14 @@ static int qp_make(struct v_qp *q, struct ibv_context *c,
 		   const struct ibv_qp_init_attr_ex *init)
 {
 	struct fl_qp_init i = {
-		.type = v_context(c)->packets ? FL_QPT_RC : FL_QPT_BLOCK,
+		.type = qp_type(v_context(c), init->qp_type),
 		.send_cq = v_cq(init->send_cq)->cq,
 		/* One that only receives has a queue all the same. */
 		.entries = init->cap.max_send_wr ? init->cap.max_send_wr : 1,
 	};
 
 	/* With blocks there is nothing to receive. */
-	if (i.type == FL_QPT_RC) {
+	if (i.type != FL_QPT_BLOCK) {
 		i.recv_cq = v_cq(init->recv_cq)->cq;
 		i.recv_entries = init->srq ? 0 : init->cap.max_recv_wr;
 		i.srq = init->srq ? v_srq(init->srq)->srq : NULL;
@@ -98,7 +108,8 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 	pthread_mutex_init(&q->ex.qp_base.mutex, NULL);
 	pthread_cond_init(&q->ex.qp_base.cond, NULL);
 	if (init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		error = v_build_init(q, v_context(c)->packets, init->send_ops_flags);
+		error = v_build_init(q, qp_type(v_context(c), init->qp_type),
+				     init->send_ops_flags);
 	qp_lock(init->send_cq, init->recv_cq);
 	if (!error)
 		error = qp_make(q, c, init);
@@ -170,22 +181,25 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 /* ---- states ---- */
 
 struct qp_move {
+	enum ibv_qp_type type;
 	enum ibv_qp_state from, to;
-	int needs, allows;	/* IBV_QP_*, of an rc pair, beside IBV_QP_STATE */
+	int needs, allows;	/* IBV_QP_*, beside IBV_QP_STATE */
 };
 
 #define NO_MORE		IBV_QP_CUR_STATE
 static const struct qp_move moves[] = {
-#define MOVE(from, to, needs, allows) { IBV_QPS_##from, IBV_QPS_##to, needs, allows },
+#define MOVE(type, from, to, needs, allows) \
+	{ IBV_QPT_##type, IBV_QPS_##from, IBV_QPS_##to, needs, allows },
 #include "verbs/states.def"
 };
 
-static const struct qp_move *qp_move(enum ibv_qp_state from, enum ibv_qp_state to)
+static const struct qp_move *qp_move(const struct ibv_qp *qp, enum ibv_qp_state to)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(moves) / sizeof(moves[0]); i++)
-		if (moves[i].from == from && moves[i].to == to)
+		if (moves[i].type == qp->qp_type && moves[i].from == qp->state &&
+		    moves[i].to == to)
 			return &moves[i];
 	return NULL;
 }
@@ -244,6 +258,8 @@ static int qp_change(struct v_qp *q, enum ibv_qp_state to, int mask)
 		{ IBV_QP_MAX_DEST_RD_ATOMIC, FL_ATTR_DEST_RD_ATOMIC },
 		{ IBV_QP_DEST_QPN, FL_ATTR_PEER },
 		{ IBV_QP_SQ_PSN, FL_ATTR_SQ_PSN }, { IBV_QP_RQ_PSN, FL_ATTR_RQ_PSN },
+		{ IBV_QP_QKEY, FL_ATTR_QKEY },
+		{ IBV_QP_ACCESS_FLAGS, FL_ATTR_ACCESS },
 	};
 	static const enum fl_state state[] = {
 		[IBV_QPS_RESET] = FL_RESET, [IBV_QPS_INIT] = FL_INIT,
@@ -259,6 +275,8 @@ static int qp_change(struct v_qp *q, enum ibv_qp_state to, int mask)
 		.dest_rd_atomic = at_least_one(q->attr.max_dest_rd_atomic),
 		.node = q->attr.ah_attr.dlid - 1u, .peer_qp = q->attr.dest_qp_num,
 		.sq_psn = q->attr.sq_psn, .rq_psn = q->attr.rq_psn,
+		.qkey = q->attr.qkey,
+		.access = v_remote_rights(q->attr.qp_access_flags),
 	};
 	unsigned int fl = 0;
 	size_t i;
@@ -266,6 +284,11 @@ static int qp_change(struct v_qp *q, enum ibv_qp_state to, int mask)
 	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
 		if (mask & bits[i].ibv)
 			fl |= bits[i].fl;
+	/* A datagram's size is the port's to say. */
+	if (q->ex.qp_base.qp_type == IBV_QPT_UD && to == IBV_QPS_RTR) {
+		fl |= FL_ATTR_MTU;
+		a.mtu = 128u << V_MTU;
+	}
 	return fl ? fl_modify_qp(q->qp, &a, fl) : 0;
 }
 
@@ -283,7 +306,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 {
 	struct v_qp *q = v_qp(qp);
 	enum ibv_qp_state to = mask & IBV_QP_STATE ? a->qp_state : qp->state;
-	const struct qp_move *m = qp_move(qp->state, to);
+	const struct qp_move *m = qp_move(qp, to);
 	int extra = mask & ~IBV_QP_STATE, error = 0;
 	struct ibv_qp_attr before = q->attr;
 

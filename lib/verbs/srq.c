@@ -10,7 +10,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 	struct v_srq *s;
 	int error;
 
-	if (!v_context(pd->context)->packets)
+	if (!v_context(pd->context)->connections)
 		return v_null(EOPNOTSUPP);
 	if (init->attr.max_sge > FL_RECV_SEGMENTS || !init->attr.max_wr)
 		return v_null(EINVAL);

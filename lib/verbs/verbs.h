@@ -15,8 +15,9 @@
  * from any thread, faultline.h's objects from one at a time.
  *
  * Files: device.c, mr.c, cq.c, event.c (completion channels), async.c (events of the device),
- * qp.c (queue pairs and their states), srq.c, post.c (work requests), postex.c (the same, built
- * call by call), words.c; exports (a script: what must be exported, and under which versions).
+ * qp.c (queue pairs and their states), srq.c, ah.c (address handles), post.c (work requests),
+ * postex.c (the same, built call by call), words.c; exports (a script: what must be exported, and
+ * under which versions).
  */
 #ifndef FL_VERBS_H
 #define FL_VERBS_H
@@ -35,6 +36,8 @@
 #define V_MESSAGE_MAX	0x7FFFFFFFu
 #define V_KEY		0xFFFF		/* the one partition */
 #define V_ATOMICS	16		/* READs and atomics of a queue pair that are on the way */
+#define V_LID_MAX	256		/* node + 1 */
+#define V_GRH		40		/* bytes in front of a datagram (ibv_post_recv(3)) */
 #define V_POLL		16		/* completions that are taken at once */
 
 struct v_device {
@@ -78,6 +81,8 @@ struct v_context {
 	struct fl_device *dev;
 	struct fl_device_attr attr;
 	bool packets;			/* all verbs; else WRITE and READ, by blocks */
+	bool connections;		/* and of packets not datagrams alone */
+	uint32_t ud_odp;		/* IBV_ODP_SUPPORT_*, of datagrams */
 	bool implicit;			/* regions of all memory that the process has */
 	struct v_news_list news;
 	struct verbs_context verbs;	/* ends with the ibv_context */
@@ -86,6 +91,12 @@ struct v_context {
 struct v_pd {
 	struct ibv_pd ibv;
 	struct fl_pd *pd;
+	atomic_uint ahs;
+};
+
+struct v_ah {
+	struct ibv_ah ibv;
+	uint32_t node;
 };
 
 struct v_mr {
@@ -129,6 +140,7 @@ struct v_srq {
 struct v_data {
 	struct fl_segment segment[FL_SEND_SEGMENTS];
 	unsigned char bytes[FL_INLINE_BYTES];	/* a copy */
+	struct fl_address to;		/* of a datagram */
 };
 
 /* Requests that are being built (postex.c), or have been. */
@@ -207,8 +219,13 @@ int v_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_cq_ex *v_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_attr_ex *init);
 struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex *init);
 int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+/* FL_REMOTE_* of IBV_ACCESS_*. */
+unsigned int v_remote_rights(unsigned int access);
 /* sge to segment: of a request, or of a receive. */
 void v_segments(struct fl_segment *to, const struct ibv_sge *from, int n);
+/* ah.c: w goes there; to: for what it points to. */
+void v_whom(const struct v_qp *q, const struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
+	    struct fl_address *to, struct fl_work *w);
 int v_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
@@ -243,6 +260,6 @@ void v_source_del(struct v_source *s, pthread_mutex_t *lock, pthread_cond_t *con
 void v_srq_limit_passed(struct ibv_srq *srq);
 
 /* postex.c: the calls that build requests, for the operations that were asked for. */
-int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops);
+int v_build_init(struct v_qp *q, enum fl_qp_type type, uint64_t send_ops);
 
 #endif

@@ -27,7 +27,9 @@
 
 #define ENGINE_PLUGIN_SYMBOL	"faultline_engine"
 /* And of the device: a plug-in of another stepping is not taken. */
-#define ENGINE_PLUGIN_VERSION	(1 + 16 * DEV_STEPPING)
+#define ENGINE_PLUGIN_VERSION	(2 + 16 * DEV_STEPPING)
+
+struct model_ops;	/* rtl/cosim/model.h */
 
 /* trace_emit() of the program. */
 typedef uint64_t engine_trace_emit(struct trace *t, enum trace_event ev,
@@ -46,6 +48,8 @@ struct engine_plugin {
 	int (*dump)(struct engine *e, const char *path);
 	/* Optional: clock cycles so far. */
 	uint64_t (*cycles)(const struct engine *e);
+	/* Optional: the pins (model.h), for a test that drives them itself. */
+	const struct model_ops *model;
 };
 
 enum engine_kind { ENGINE_C, ENGINE_RTL, ENGINE_BOTH };

@@ -34,6 +34,17 @@ void model_settle(struct model *m, const struct model_in *in,
 /* The rising edge. */
 void model_edge(struct model *m);
 
+/* The calls above, for a test that drives the pins itself. */
+struct model_ops {
+	/* Of model_in and model_out: built together? */
+	uint32_t in_bytes, out_bytes;
+	struct model *(*create)(void);
+	void (*destroy)(struct model *m);
+	void (*settle)(struct model *m, const struct model_in *in,
+		       struct model_out *out);
+	void (*edge)(struct model *m);
+};
+
 #ifdef __cplusplus
 }
 #endif

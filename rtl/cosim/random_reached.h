@@ -11,12 +11,23 @@
 #include <stdio.h>
 
 #include "faultline/entries.h"
+#include "faultline/fsm.h"
 #include "nic/wire.h"
 
 #define REACHED_ENOUGH	2000	/* transactions in which all of it happens */
 
-enum { TURN, BUSY, NO_CONTEXT, TOO_LARGE, WORKED_ON, LANDED, REACHED };
-static uint64_t reached[REACHED];
+enum {
+	TURN, BUSY, NO_CONTEXT, TOO_LARGE, WORKED_ON, LANDED,
+	GEN_WRAP, ATTEMPT_WRAP, ANSWER_WRAP, FAULT_WRAP, WHOLE, REACHED
+};
+extern uint64_t reached[REACHED];
+
+/* A transmit context changes state by event, and this is its attempt then. */
+static inline void reached_attempt(uint32_t attempt, uint64_t event)
+{
+	reached[ATTEMPT_WRAP] += !attempt && (event == FL_TX_EV_EXPIRE ||
+					      event == FL_TX_EV_PEER_READY);
+}
 
 /* An answer leaves; in_packet: it is what the engine makes of a packet. */
 static inline void reached_frame(const struct wire_frame *f, bool icrc,
@@ -46,7 +57,10 @@ static inline bool reached_all(uint64_t done, uint32_t longest)
 {
 	static const char *const name[] = {
 		"refused with WAIT", "refused with BUSY", "without a context",
-		"too large", "worked on", "landed"
+		"too large", "worked on", "landed",
+		"of a generation that began again",
+		"of an attempt that did", "answered for an attempt that did",
+		"of a fault that did", "whole"
 	};
 	const char *never = NULL;
 	unsigned int i;
@@ -55,8 +69,9 @@ static inline bool reached_all(uint64_t done, uint32_t longest)
 	for (i = 0; i < REACHED; i++) {
 		printf("%s %s: %llu", i ? "," : "", name[i],
 		       (unsigned long long)reached[i]);
-		/* Blocks of 4 KB fit every card. */
-		if (!reached[i] && (i != TOO_LARGE || longest > 4096))
+		/* Blocks of 4 KB fit every card, and are few cells. */
+		if (!reached[i] &&
+		    ((i != TOO_LARGE && i != WHOLE) || longest > 4096))
 			never = name[i];
 	}
 	printf("\n");

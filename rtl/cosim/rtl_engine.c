@@ -571,6 +571,12 @@ static struct engine *rtl_create(const struct engine_config *cfg,
 	return &x->engine;
 }
 
+static const struct model_ops model_calls = {
+	.in_bytes = sizeof(struct model_in), .out_bytes = sizeof(struct model_out),
+	.create = model_create, .destroy = model_destroy,
+	.settle = model_settle, .edge = model_edge,
+};
+
 __attribute__((visibility("default")))
 const struct engine_plugin faultline_engine = {
 	.version = ENGINE_PLUGIN_VERSION,
@@ -578,4 +584,5 @@ const struct engine_plugin faultline_engine = {
 	.env_bytes = sizeof(struct engine_env),
 	.stats_bytes = sizeof(struct engine_stats),
 	.create = rtl_create, .dump = rtl_dump, .cycles = rtl_cycles,
+	.model = &model_calls,
 };

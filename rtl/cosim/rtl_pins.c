@@ -124,7 +124,7 @@ static void pins_watch(struct rtl *x)
 {
 	struct action *a;
 
-	if (x->out.trc_valid) {
+	if (x->out.trc_valid && x->out.trc_code != FL_TRC_SERVED) {
 		x->acted = true;
 		a = pins_action(x);
 		a->kind = ACT_RECORD;

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What fl_ctl never does, whatever the firmware, the driver, peers and the two channels do; see
 // rd_props.vh. w is any transmit context, y any receive context. What a block carries decides
-// nothing here, nor do the queues of notes and faults, so prove leaves them out: their outputs
-// are free.
+// nothing here, so prove leaves that out, and all parts of fl_ctl that have properties of their
+// own: their outputs are free, but for what is assumed of them below; answer_props.vh and
+// silent_props.vh prove that.
 // The invariant is shown part by part: each bit of goals follows from all of them, sound.
-// goals: 19
-// with: fl_regs fl_queue fl_pick
-// cut: notes faults
+// goals: 21
+// with: fl_regs fl_queue fl_pick fl_answer fl_cells fl_silent
+// cut: notes faults packets collected reclaim
 // cut: t_lva t_rva t_rkey t_ref t_xfer t_block t_left t_stream t_qpn t_src
 // cut: x_opcode x_node x_ctx x_attempt x_linked x_gen x_stream x_qpn x_len x_rkey x_ref x_src
-// cut: x_xfer x_block x_va x_left x_map x_cells_left x_drops x_have
-// cut: p_valid p_done p_over p_waiting p_attempt p_gen p_rxc p_answer answer_fifo write_fifo
+// cut: x_xfer x_block x_va x_left x_map
+// cut: p_valid p_done p_over p_attempt p_gen p_rxc write_fifo
 	(* anyconst *) reg [3:0] PROP;	// which property is meant
 	(* anyconst *) reg [3:0] w;
 	(* anyconst *) reg [4:0] contexts;
 	(* anyconst *) reg [5:0] rx_contexts;
+	(* anyconst *) reg [3:0] cell_log2;
 
 	reg begun;
 	initial begun = 0;
@@ -28,7 +30,7 @@
 	reg [3:0] holder;		// whom rd has
 	reg [49:0] rq;
 	reg [97:0] pk;
-	reg [2:0] kind_was;
+	reg [2:0] kind_was, we_kind_was;
 	wire [49:0] rq_now = {rq_write, rq_addr, rq_wdata};
 	wire [97:0] pk_now = {pk_kind, pk_from, pk_opcode, pk_ctx, pk_gen, pk_attempt, pk_code,
 			      pk_ref, pk_plen[7:0]};
@@ -36,6 +38,7 @@
 	always @* begin
 		assume (begun || rst);
 		assume (i_contexts == contexts && i_rx_contexts == rx_contexts);
+		assume (i_cell_log2 == cell_log2);
 		assume (contexts >= 4 && contexts <= 16 && rx_contexts >= 1 && rx_contexts <= 32);
 		assume (pk_kind != 3);
 		assume (!rq_was || (rq_valid && rq == rq_now));
@@ -45,7 +48,26 @@
 		assume (!re_valid || has == (re_kind != RE_PICK));
 		if (reads && (re_kind == RE_FAULTED || re_kind == RE_BUSERR) && step == READ_STEP)
 			assume (!rd_ask);
+		assume (step != WRITE_STEP || (we_valid && we_kind == we_kind_was));
 	end
+
+	// fl_answer works when it is asked, sends no cell but that of the task, once, and says so.
+	// fl_silent finds nobody that it may not.
+	reg cell_left;			// the cell of this task
+	wire cell_leaves = tp_start && !tp_answer;
+	always @* begin
+		assume (!(an_done || tp_start) || an_valid);
+		assume (!cell_leaves ||
+			(an_kind == AN_CELL && !cell_left && tp_to == t_node[ti] &&
+			 tp_opcode == t_opcode[ti] && tp_ctx == {4'd0, tn} &&
+			 tp_gen == t_gen[ti] && tp_attempt == t_attempt[ti] &&
+			 tp_len == {15'd0, t_len[ti]} && tp_offset == {15'd0, rd_sent} &&
+			 tp_plen == c_plen));
+		assume (!(an_done && an_kind == AN_CELL) || (an_ok == cell_left && !tp_start));
+		assume (!(si_done && si_found) || x_state[si_index] == `FL_RX_COLLECT);
+	end
+	always @(posedge clk)
+		cell_left <= !rst && !an_done && (cell_left || cell_leaves);
 	always @(posedge clk) begin
 		rq_was <= rq_valid && !rq_done && !rst;
 		rq <= rq_now;
@@ -53,6 +75,7 @@
 		pk <= pk_now;
 		re_was <= re_valid && !re_ack && !rst;
 		kind_was <= re_kind;
+		we_kind_was <= we_kind;
 		if (step == IDLE)
 			noting <= late_now;
 		if (rst)
@@ -84,7 +107,7 @@
 		 served == EV_REG && (w_resume || (w_command && rq_wdata[11])) :
 		 (served == EV_REG && w_command && (rq_wdata[11] || rq_wdata[10])) ||
 		 (served == EV_PACKET && of_w && (pk_opcode == `WOP_NAK || pk_opcode == `WOP_READY)));
-	wire leaves = tp_start && !tp_answer && tp_ctx == {4'd0, w};
+	wire leaves = cell_leaves && tp_ctx == {4'd0, w};
 	wire [16:0] to_here = tp_offset[16:0] + {4'd0, tp_plen};
 	wire last_cell = leaves && (tp_opcode == `WOP_READ_REQ || to_here == tp_len[16:0]);
 	reg [2:0] waits;		// events that went before rd, which waits
@@ -118,18 +141,13 @@
 
 	// Where the work stands.
 	wire mine = ti == w;
-	wire packing = step == TRY_SEND || step == SEND || step == SENDING;
-	wire flushing = step == ANSWER_FLUSH || step == FLUSH_NEXT || step == FLUSH_SENT ||
-			(packing && ts_ret == FLUSH_SENT);
-	wire celling = step == SEND_CELL || step == CELL_SENT || step == LEAVE ||
-		       (packing && ts_ret == CELL_SENT) || (flushing && fl_ret == SEND_CELL);
+	wire celling = step == SEND_CELL || step == LEAVE;
 	wire moving = step == TX_MOVE || step == TX_DROP || step == TX_MOVED;
 	wire leaving = ((moving && tm_ret == LEFT) || (step == NOTE_POST && nt_ret == LEFT) ||
 			step == LEFT);
 	wire ending = step == TX_DROP || step == TX_MOVED || step == WRITE_CANCEL;
 	wire applying = step == TX_OUTCOME || step == TX_EARLY || step == TX_APPLY;
-	wire answering = step == ANSWER_TRY || step == ANSWER_TRIED ||
-			 (packing && ts_ret == ANSWER_TRIED) || (flushing && fl_ret == ANSWER_TRY);
+	wire answering = step == ANSWER_POST;
 	wire rx_moves = step == RX_MOVE || step == RX_MOVED;
 	wire rx_ends = step == RX_END || step == RX_ENDED || (rx_moves && rm_ret == RX_ENDED) ||
 		       (step == NOTE_POST && nt_ret == RX_ENDED);
@@ -147,16 +165,16 @@
 	function [4:0] events_of;
 		input [6:0] s;
 		case (s)
-		IDLE, ANSWER_FLUSH, FLUSH_NEXT, FLUSH_SENT, TRY_SEND, SEND, SENDING:
-			events_of = 5'b11111;
+		IDLE: events_of = 5'b11111;
+		ANSWER_FLUSH: events_of = 5'b10001;
 		TX_MOVE, TX_DROP, TX_MOVED, TX_DONE, TX_APPLY, RX_MOVE, RX_MOVED, WRITE_CANCEL,
 		WRITE_STOP, NOTE_POST:
 			events_of = 5'b01111;
-		TX_EARLY, RX_END, RX_ENDED, ANSWER_TRY, ANSWER_TRIED:
+		TX_EARLY, RX_END, RX_ENDED, ANSWER_POST:
 			events_of = 5'b00111;
 		TX_OUTCOME: events_of = 5'b00101;
 		FAULT_QUEUE, FAULT_PUSH: events_of = 5'b01100;
-		READ_STEP, SEND_CELL, CELL_SENT, LEAVE, LEFT, READ_DONE: events_of = 5'b01000;
+		READ_STEP, SEND_CELL, LEAVE, LEFT, READ_DONE: events_of = 5'b01000;
 		WRITE_STEP, WRITE_OWN, WRITE_REFUSED, WRITE_WAITING, WRITE_DONE:
 			events_of = 5'b00100;
 		REG_READ, REG_WRITE, REG_REFUSE, REG_NONE, REG_DONE, TX_CONTROL, TX_READY,
@@ -174,23 +192,20 @@
 			 re_ret == RX_READY_OWN || re_ret == RX_OWN_FREE || re_ret == RX_TAKE;
 	wire ap_ok = ap_ret == PACKET_DONE || ap_ret == READ_DONE || ap_ret == WRITE_DONE ||
 		     ap_ret == REG_DONE;
-	wire an_ok = an_ret == PACKET_DONE || an_ret == RX_STALE || an_ret == RX_BAD || an_ret == WRITE_WAITING ||
+	wire an_back = an_ret == PACKET_DONE || an_ret == RX_STALE || an_ret == RX_BAD || an_ret == WRITE_WAITING ||
 		     an_ret == WRITE_DONE || an_ret == WRITE_OWN || an_ret == REG_DONE ||
 		     an_ret == RX_READY_OWN || an_ret == RX_OWN_FREE;
 	wire nt_ok = noting ? nt_ret == IDLE :
 		     nt_ret == REG_DONE || nt_ret == PACKET_DONE || nt_ret == READ_DONE ||
 		     nt_ret == WRITE_DONE || nt_ret == LEFT || nt_ret == FAULT_QUEUE ||
 		     nt_ret == RX_OPEN || nt_ret == RX_ENDED || nt_ret == TX_DONE;
-	wire fl_ok = served == 4 ? fl_ret == IDLE : served == EV_READ ? fl_ret == SEND_CELL :
-		     fl_ret == ANSWER_TRY || (served == EV_REG && fl_ret == REG_DONE);
+	wire fl_back = served == 4 ? an_ret == IDLE : an_ret == REG_DONE;
 	wire at_home = noting && step != IDLE ? step == NOTE_POST : (events_of(step) & now) != 0;
 	wire sound_ret = served <= 4 && at_home &&
 		(step == IDLE || noting || (served == EV_REG ? rq_was :
 					    served != EV_PACKET || pk_was)) &&
-		(!packing || ts_ret == FLUSH_SENT || (ts_ret == ANSWER_TRIED && served <= 2) ||
-		 (ts_ret == CELL_SENT && served == EV_READ)) &&
-		(!flushing || fl_ok) &&
-		(!answering || (an_ok && (events_of(an_ret) & now) != 0)) &&
+		(step != ANSWER_FLUSH || fl_back) &&
+		(!answering || (an_back && (events_of(an_ret) & now) != 0)) &&
 		(!tm_open || (tm_ok && (events_of(tm_ret) & now) != 0 &&
 			      (tm_ret != FAULT_QUEUE || (served == EV_READ && fq_ret == READ_DONE)))) &&
 		(!rx_moves || (rm_ok && (events_of(rm_ret) & now) != 0 &&
@@ -202,8 +217,7 @@
 		(!rx_ends || (re_ok_ret && (events_of(re_ret) & now) != 0)) &&
 		(!applying || (ap_ok && (events_of(ap_ret) & now) != 0)) &&
 		(!stopping || ws_ret == TX_DONE || (ws_ret == REG_DONE && served == EV_REG)) &&
-		(!(step == STORE_CELL || step == STORE_COPY) || st_ret == RX_COLLECTED ||
-		 st_ret == RX_OPENED);
+		(step != STORE_CELL || st_ret == RX_COLLECTED || st_ret == RX_OPENED);
 	wire a_read = t_opcode[w] == `WOP_READ_REQ;
 	wire open = state == `FL_TX_READY || state == `FL_TX_FLYING;
 
@@ -239,13 +253,8 @@
 		(!(rd_busy && !rd_dropped && rd_ctx == w) ||
 		 state == `FL_TX_READY || (step == TX_DROP && mine)) &&
 		(!celling || (!re_last && rd_busy && !rd_dropped && rd_ctx == ti && reads && re_kind == RE_CELL));
-	wire sound_cell = (!packing || (ts_ret == CELL_SENT ? tp_ctx == {4'd0, ti} : tp_answer)) &&
-		(!(step == CELL_SENT || (packing && ts_ret == CELL_SENT)) || !mine ||
-		 (!tp_answer && tp_ctx == {4'd0, w} && tp_to == t_node[w] && tp_gen == t_gen[w] &&
-		 tp_attempt == t_attempt[w] && tp_opcode == t_opcode[w] &&
-		 tp_len[16:0] == t_len[w] && tp_offset[16:0] == rd_sent &&
-		 (step == TRY_SEND || step == SEND || (step == CELL_SENT && !ts_ok) || whole ||
-		  !(rd_ask || rest == {4'd0, tp_plen}))));
+	wire sound_cell = (!cell_left || step == SEND_CELL) &&
+		(!(cell_left && mine && c_last) || whole);
 	wire sound_wait = waits == 0 || (served == 3 ? step == READ_STEP && waits <= 4 :
 					 served == 4 ? waits <= 1 :
 					 waits <= served + 2);
@@ -312,8 +321,7 @@
 	wire linked_early = (!t_early[v] || said(t_early_event[v])) &&
 			    (!applying || said(ap_event));
 	wire taking = step == RX_TAKE || step == FILL || step == FILL_CLEAR || step == RX_OPENED ||
-		      step == OPEN_ANSWER || (step == STORE_CELL && st_ret == RX_OPENED) ||
-		      (step == STORE_COPY && st_ret == RX_OPENED);
+		      step == OPEN_ANSWER || (step == STORE_CELL && st_ret == RX_OPENED);
 	wire ousting = rx_ends && (re_ret == RX_OWN_FREE || re_ret == RX_TAKE);
 	wire freeing = ousting || (answering && an_ret == RX_OWN_FREE);
 	wire finding = step == RX_RECLAIM || step == RX_TAKE_AWAY || step == RX_OWN_FREE ||
@@ -328,7 +336,6 @@
 		(step != OPEN_ANSWER || answer) &&
 		(step != FILL || free[xi]) &&
 		(!(step == RX_TAKE || step == RX_OWN_FREE || step == RX_OWN_TAKEN) || free != 0) &&
-		(!(step == RX_RECLAIM && oldest_found) || x_state[oldest] == `FL_RX_COLLECT) &&
 		(step != RX_TAKE_AWAY || x_state[xi] == `FL_RX_COLLECT) &&
 		(!(freeing && !ousting) || free[xi]) &&
 		(!ousting || ((re_wop == 0 || re_ret == RX_OWN_FREE) &&
@@ -353,7 +360,7 @@
 		(step != TX_READY || (!side && ready_index[7:4] == 0)) &&
 		(!(step == RECEIVE || step == TX_ANSWER) || ti == pk_ctx[3:0]) &&
 		(step != TX_ANSWER || (o_enabled && pk_kind == 2));
-	// A receive context in FAULT. Who holds which context, the peer table says, which is cut out:
+	// A receive context in FAULT. The peer table, which says whose a context is, is cut out:
 	// a packet of a newer generation may find any.
 	reg y_called;			// the event under way is one that may move y on
 	reg [3:0] y_was;
@@ -392,11 +399,44 @@
 		(step != RX_READY || (rq_write && rq_addr == `NIC_ENG_READY && rq_wdata[8] &&
 				      rq_wdata[7:0] == {3'd0, xi}));
 
+	// Who is READY gets his turn: those between the one that was served last and w go before it.
+	reg [4:0] passed;		// picks of others since w is READY
+	wire picks = step == READ_STEP && re_kind == RE_PICK && o_enabled && ready_any;
+	wire [3:0] before_w = w - rd_ctx - 4'd1;
+	// READY of the driver, of this fault of w, and without an error.
+	reg resuming;
+	wire resumes = step == REG_WRITE && g_write_ok && g_ready && w_resume && ready_code == 0 &&
+		       state == `FL_TX_SRCFAULT && {1'b0, w} < contexts;
+	always @(posedge clk) begin
+		passed <= rst || !ready[w] || (picks && ready_next == w) ? 5'd0 : passed + picks;
+		resuming <= (resuming || resumes) && step != REG_DONE && !rst;
+	end
+	wire sound_turn = ready[w] ? passed + before_w <= 15 : passed == 0 || state_was == `FL_TX_READY;
+	wire sound_resume = !resuming || (served == EV_REG && !noting &&
+		(step == FAULT_READY || step == TX_READY ?
+			mine && !side && state == `FL_TX_SRCFAULT && ready_code == 0 &&
+			ready_index == {4'd0, w} && ready_serial == t_serial[w] && {1'b0, w} < contexts :
+		 step == TX_MOVE ? mine && tm_event == `FL_TX_EV_RESOLVED && tm_ret == REG_DONE &&
+				   state == `FL_TX_SRCFAULT :
+		 step == TX_MOVED ? mine && tm_ret == REG_DONE && state == `FL_TX_READY :
+		 step == REG_DONE && state == `FL_TX_READY));
+
+	// What stands at fl_answer.
+	reg an_asked;
+	reg [250:0] asked_was;
+	wire [250:0] asked_now = {an_kind, an_node, an_ctx, an_opcode, an_gen, an_attempt, an_code,
+				  an_map, an_xfer, an_block, tn, rd_sent, c_plen, t_node[ti],
+				  t_opcode[ti], t_gen[ti], t_attempt[ti], t_len[ti]};
+	always @(posedge clk) begin
+		an_asked <= an_valid && !an_done && !rst;
+		asked_was <= asked_now;
+	end
+
 	// A reset goes through all contexts, several times.
 	reg clean;
 	always @* begin
 		clean = ti == count[3:0] && xi == count[4:0] && !rd_busy && !rd_dropped && !has &&
-			served == 0 && ready == 0 && waits == 0;
+			!cell_left && served == 0 && ready == 0 && waits == 0 && passed == 0 && !resuming;
 		for (i = 0; i < 32; i = i + 1)
 			if (count > i && !x_requester[i][4])
 				clean = 0;
@@ -413,13 +453,13 @@
 		    (count > y && y_state != `FL_RX_FREE) || (count > y + 1 && y_was != y_state))
 			clean = 0;
 	end
-	wire [14:0] parts = {sound_still, sound_ret, sound_step, sound_was, sound_rd, sound_cell,
+	wire [16:0] parts = {sound_turn, sound_resume, sound_still, sound_ret, sound_step, sound_was, sound_rd, sound_cell,
 			     sound_wait,
 			     sound_early, sound_apply, sound_move, sound_leave, sound_done, linked,
 			     sound_take, sound_whom};
 	(* keep *) wire sound = step == RESET ? clean : &parts;
-	(* keep *) wire [18:0] goals = step == RESET ? {clean, 18'h3FFFF} :
-		{1'b1, linked_own, linked_free, linked_rxc, linked_early, parts[14:3], parts[1:0]};
+	(* keep *) wire [20:0] goals = step == RESET ? {clean, 20'hFFFFF} :
+		{1'b1, linked_own, linked_free, linked_rxc, linked_early, parts[16:3], parts[1:0]};
 
 	always @* if (begun) begin
 		if (step != RESET) begin
@@ -449,5 +489,20 @@
 		if (PROP == 7 && y_was == `FL_RX_FAULT &&
 		    (y_state != y_was || x_serial[y] != y_serial_was))
 			assert (y_called);
+		// P8 who is READY is passed over at most 15 times
+		if (PROP == 8 && state == `FL_TX_READY)
+			assert (passed <= 15);
+		// P9 READY of a fault makes its block READY, whatever waits beside it
+		if (PROP == 9 && rq_done && resuming)
+			assert (state == `FL_TX_READY);
+		// P10 what fl_answer is asked for stays until it is done
+		if (PROP == 10 && an_asked)
+			assert (an_valid && asked_was == asked_now);
+		// P11 while the engine is off, no block that was given up ends
+		if (PROP == 11 && step == WRITE_STEP && we_kind == WE_CANCELLED)
+			assert (o_enabled);
+		// P12 an answer waits for the end of a block only if that is being sent
+		if (PROP == 12 && step == TX_EARLY && served == EV_PACKET)
+			assert (rd_busy && !rd_dropped && rd_ctx == tn && rd_sent != 0);
 		end
 	end

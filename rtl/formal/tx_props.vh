@@ -13,7 +13,7 @@
 	always @(posedge clk)
 		icrc_was <= i_icrc;
 	always @* begin
-		assume (rst == !begun);
+		assume (begun || rst);
 		if (begun)
 			assume (i_icrc == icrc_was);
 		if (tp_start)
@@ -46,14 +46,14 @@
 	wire [12:0] to_make = bytes - (m_axis_tvalid ? 13'd16 : 13'd0);
 	wire [12:0] to_read = {whole - number, rest};
 	wire in_words = state == SEED || state == BODY;
-	(* keep *) wire sound = state <= OVER &&
+	(* keep *) wire sound = state <= SETTLE &&
 		(due == (state != IDLE || m_axis_tvalid)) &&
 		(state != SEED || (number < 3 && !m_axis_tvalid && whole != 0 && whole <= 259 &&
 				   bytes == {whole, rest} + 13'd16)) &&
 		(state != BODY || (number < whole && whole <= 259 &&
 				   to_make == to_read + 13'd16)) &&
 		(state != REST || (rest != 0 && done < rest)) &&
-		((state != REST && state != LAST) || to_make == 13'd16 + {9'b0, rest}) &&
+		((state != REST && state != SETTLE && state != LAST) || to_make == 13'd16 + {9'b0, rest}) &&
 		(state != OVER || (rest != 0 && to_make == {9'b0, rest})) &&
 		(!m_axis_tvalid || state == IDLE ||
 		 (!m_axis_tlast && m_axis_tkeep == 16'hFFFF && bytes > 16)) &&

@@ -20,13 +20,13 @@
 // address in the process; with LIST, how many segments follow; with INLINE 0
 `define FL_WQE_LOCAL_VA_LSB                     64
 `define FL_WQE_LOCAL_VA_MSB                     127
-// address in the peer's process; of a SEND 0
+// address in the peer's process; of a SEND 0, but with TO: the node that it goes to, bits 7:0, and the queue pair there, bits 31:8
 `define FL_WQE_REMOTE_VA_LSB                    128
 `define FL_WQE_REMOTE_VA_MSB                    191
 // key of the local region
 `define FL_WQE_LKEY_LSB                         192
 `define FL_WQE_LKEY_MSB                         223
-// key of the remote region
+// key of the remote region; of a SEND 0, but with TO: the Q_Key that it carries
 `define FL_WQE_RKEY_LSB                         224
 `define FL_WQE_RKEY_MSB                         255
 // given back in the completion
@@ -155,7 +155,7 @@
 // of the receive, or of the work request: of the last of its entries
 `define FL_CQE_INDEX_LSB                        144
 `define FL_CQE_INDEX_MSB                        159
-// of the work request or receive; of a receive of datagrams, the sender's queue pair, or 0
+// of the work request or receive; of a receive of datagrams, the sender: queue pair, bits 23:0, and node, bits 31:24; or 0
 `define FL_CQE_XFER_LSB                         160
 `define FL_CQE_XFER_MSB                         191
 // blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data
@@ -398,12 +398,14 @@
 `define FL_WQE_LIST                             8'd32
 // bit 6: of a queue pair NV: an event counter of the peer rises when the WRITE is in its place: imm, 1 to 65535
 `define FL_WQE_NOTIFY                           8'd64
+// bit 7: of a queue pair UD: to the queue pair that remote_va names, in place of the peer of its connection
+`define FL_WQE_TO                               8'd128
 
 // bit 0: requests keep no order, as on ExaNeSt
 `define FL_QP_RELAXED                           8'd1
 // bit 1: a reliable connection of packets, as in InfiniBand
 `define FL_QP_RC                                8'd2
-// bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection
+// bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection, or to whom each request names
 `define FL_QP_UD                                8'd4
 // bit 3: fragments that find their own place, as in NetVM: WRITE alone
 `define FL_QP_NV                                8'd8
@@ -447,6 +449,8 @@
 `define FL_MOD_RQ_PSN                           32'd1024
 // bit 11: of datagrams: the key that they carry, and must have to be taken: bits 31:0 of d
 `define FL_MOD_QKEY                             32'd2048
+// bit 12: of a reliable connection: what its peer may do where a region allows it too, FL_ACC_REMOTE_*: bits 39:32 of d. All of it, until it is given
+`define FL_MOD_ACCESS                           32'd4096
 
 // bit 0: the NIC may write for the owner (READ)
 `define FL_ACC_LOCAL_WRITE                      8'd1
@@ -556,7 +560,7 @@
 `define FL_CMD_MR_CREATE                        8'd3
 // object: key
 `define FL_CMD_MR_DESTROY                       8'd4
-// a physical address, b entries (power of two, 2 to 32768); result: number
+// a physical address, b entries (power of two, 2 to 32768); result: number. BUS_ERROR, here and with each other queue: the firmware does not get there
 `define FL_CMD_CQ_CREATE                        8'd5
 // object: number; BUSY while a queue pair uses it
 `define FL_CMD_CQ_DESTROY                       8'd6

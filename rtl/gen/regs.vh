@@ -414,7 +414,7 @@
 `define NIC_FW_EQ_BASE                          12'h10
 `define NIC_FW_EQ_BASE_RESET                    64'h0
 
-// entries, a power of two, 16 to 4096: starts the queue; 0: stops it
+// entries, a power of two, 16 to 4096: starts the queue; 0: stops it. Refused where the firmware does not get
 `define NIC_FW_EQ_SIZE                          12'h18
 `define NIC_FW_EQ_SIZE_RESET                    32'h0
 

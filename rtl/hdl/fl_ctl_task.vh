@@ -1,267 +1,171 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Inside fl_ctl: records of the trace, and calls of the states that work for others.
-
-// A record; what else it holds is set after this.
-task trace;
-    input [4:0] code;
-    input [7:0] index;
-    begin
-        trc_valid <= 1'b1;
-        trc_code <= code;
-        trc_index <= index;
-        trc_from <= 4'd0;
-        trc_event <= 4'd0;
-        trc_to <= 4'd0;
-        trc_node <= 8'd0;
-        trc_gen <= 16'd0;
-        trc_attempt <= 8'd0;
-        trc_xfer <= 32'd0;
-        trc_block <= 32'd0;
-        trc_a <= 64'd0;
-        trc_b <= 32'd0;
-    end
-endtask
-
-// About transmit context ti: tx_at().
-task trace_tx;
-    input [4:0] code;
-    begin
-        trace(code, {4'd0, ti});
-        trc_xfer <= t_xfer[ti];
-        trc_block <= t_block[ti];
-        trc_attempt <= t_attempt[ti];
-    end
-endtask
-
-// About receive context xi: rx_at().
-task trace_rx;
-    input [4:0] code;
-    begin
-        trace(code, {3'd0, xi});
-        trc_xfer <= x_xfer[xi];
-        trc_block <= x_block[xi];
-        trc_attempt <= x_attempt[xi];
-    end
-endtask
-
-// About the packet: packet_at() and what it is about.
-task trace_packet;
-    input [4:0] code;
-    begin
-        trace(code, pk_ctx);
-        trc_node <= pk_from;
-        trc_xfer <= pk_xfer;
-        trc_block <= pk_block;
-        trc_attempt <= pk_attempt;
-    end
-endtask
-
-// An answer: it leaves or waits.
-task trace_answer;
-    input [4:0] code;
-    begin
-        trace(code, {4'd0, tp_ctx[3:0]});
-        trc_from <= {3'd0, ts_waited};
-        trc_event <= ts_waited ? 4'd0 : an_event;
-        trc_node <= {4'd0, tp_to};
-        trc_gen <= tp_gen;
-        trc_attempt <= tp_attempt;
-        trc_xfer <= tp_xfer;
-        trc_block <= tp_block;
-        trc_a <= {56'd0, tp_opcode};
-        trc_b <= ts_waited ? 32'd0 : {27'd0, xi};
-    end
-endtask
+// Inside fl_ctl: calls of the states that work for others.
 
 // The packet is not taken.
 task go_bad;
-    input [2:0] error;
-    begin
-        why <= error;
-        step <= RX_BAD;
-    end
+	input [2:0] error;
+	begin
+		why <= error;
+		step <= RX_BAD;
+	end
 endtask
 
 task go_tx_move;
-    input [3:0] ev;
-    input [6:0] ret;
-    begin
-        tm_event <= ev;
-        tm_ret <= ret;
-        step <= TX_MOVE;
-    end
+	input [3:0] ev;
+	input [6:0] ret;
+	begin
+		tm_event <= ev;
+		tm_ret <= ret;
+		step <= TX_MOVE;
+	end
 endtask
 
 task go_rx_move;
-    input [3:0] ev;
-    input [6:0] ret;
-    begin
-        rm_event <= ev;
-        rm_ret <= ret;
-        step <= RX_MOVE;
-    end
+	input [3:0] ev;
+	input [6:0] ret;
+	begin
+		rm_event <= ev;
+		rm_ret <= ret;
+		step <= RX_MOVE;
+	end
 endtask
 
 // wop 0: no answer.
 task go_rx_end;
-    input [3:0] ev;
-    input [7:0] wop;
-    input [7:0] code;
-    input [6:0] ret;
-    begin
-        re_event <= ev;
-        re_wop <= wop;
-        re_code <= code;
-        re_ret <= ret;
-        pi <= x_place[SW-1:0];
-        step <= RX_END;
-    end
+	input [3:0] ev;
+	input [7:0] wop;
+	input [7:0] code;
+	input [6:0] ret;
+	begin
+		re_event <= ev;
+		re_wop <= wop;
+		re_code <= code;
+		re_ret <= ret;
+		pi <= x_place[SW-1:0];
+		step <= RX_END;
+	end
 endtask
 
 // An answer about receive context xi; cause: see FL_TRC_ANS_SEND.
 task go_answer_post;
-    input [7:0] wop;
-    input [7:0] code;
-    input [3:0] cause;
-    input [6:0] ret;
-    begin
-        an_node <= x_node[xi];
-        an_opcode <= wop;
-        an_ctx <= x_ctx[xi];
-        an_gen <= x_gen[xi];
-        an_attempt <= x_attempt[xi];
-        an_code <= code;
-        an_map <= wop == `WOP_REFUSED ? x_map[xi] : 32'd0;
-        an_xfer <= x_xfer[xi];
-        an_block <= x_block[xi];
-        an_event <= cause;
-        an_ret <= ret;
-        go_flush(ANSWER_TRY);
-    end
+	input [7:0] wop;
+	input [7:0] code;
+	input [3:0] cause;
+	input [6:0] ret;
+	begin
+		an_node <= x_node[xi];
+		an_opcode <= wop;
+		an_ctx <= x_ctx[xi];
+		an_gen <= x_gen[xi];
+		an_attempt <= x_attempt[xi];
+		an_code <= code;
+		an_map <= wop == `WOP_REFUSED ? x_map[xi] : 32'd0;
+		an_xfer <= x_xfer[xi];
+		an_block <= x_block[xi];
+		an_event <= cause;
+		an_ret <= ret;
+		step <= ANSWER_POST;
+	end
 endtask
 
 // An answer about the packet.
 task go_answer_block;
-    input [7:0] wop;
-    input [7:0] code;
-    input [3:0] cause;
-    input [6:0] ret;
-    begin
-        an_node <= pk_from[3:0];
-        an_opcode <= wop;
-        an_ctx <= pk_ctx[3:0];
-        an_gen <= pk_gen;
-        an_attempt <= pk_attempt;
-        an_code <= code;
-        an_map <= 32'd0;
-        an_xfer <= pk_xfer;
-        an_block <= pk_block;
-        an_event <= cause;
-        an_ret <= ret;
-        go_flush(ANSWER_TRY);
-    end
-endtask
-
-// The answer {opcode, gen, attempt, code, map, xfer, block} goes to TRY_SEND.
-task put_answer;
-    input [3:0] node;
-    input [3:0] ctx;
-    input [135:0] what;
-    begin
-        tp_answer <= 1'b1;
-        tp_to <= node;
-        tp_opcode <= what[135:128];
-        tp_qp <= 24'd0;
-        tp_psn <= 24'd0;
-        tp_ctx <= {4'd0, ctx};
-        tp_gen <= what[127:112];
-        tp_attempt <= what[111:104];
-        tp_code <= what[103:96];
-        tp_map <= what[95:64];
-        tp_xfer <= what[63:32];
-        tp_block <= what[31:0];
-        tp_plen <= 13'd0;
-        tp_offset <= 32'd0;
-    end
+	input [7:0] wop;
+	input [7:0] code;
+	input [3:0] cause;
+	input [6:0] ret;
+	begin
+		an_node <= pk_from[3:0];
+		an_opcode <= wop;
+		an_ctx <= pk_ctx[3:0];
+		an_gen <= pk_gen;
+		an_attempt <= pk_attempt;
+		an_code <= code;
+		an_map <= 32'd0;
+		an_xfer <= pk_xfer;
+		an_block <= pk_block;
+		an_event <= cause;
+		an_ret <= ret;
+		step <= ANSWER_POST;
+	end
 endtask
 
 task go_flush;
-    input [6:0] ret;
-    begin
-        fl_ret <= ret;
-        step <= ANSWER_FLUSH;
-    end
+	input [6:0] ret;
+	begin
+		an_ret <= ret;
+		step <= ANSWER_FLUSH;
+	end
 endtask
 
 task go_note;
-    input [7:0] kind;
-    input [4:0] index;
-    input [7:0] serial;
-    input [6:0] ret;
-    begin
-        nt_kind <= kind;
-        nt_index <= index;
-        nt_serial <= serial;
-        nt_ret <= ret;
-        step <= NOTE_POST;
-    end
+	input [7:0] kind;
+	input [4:0] index;
+	input [7:0] serial;
+	input [6:0] ret;
+	begin
+		nt_kind <= kind;
+		nt_index <= index;
+		nt_serial <= serial;
+		nt_ret <= ret;
+		step <= NOTE_POST;
+	end
 endtask
 
 // The outcome of a block whose context is FLYING or still READY: first is TX_OUTCOME, TX_EARLY
 // or TX_APPLY.
 task go_outcome;
-    input [6:0] first;
-    input [3:0] ev;
-    input [7:0] code;
-    input [6:0] ret;
-    begin
-        ap_event <= ev;
-        ap_code <= code;
-        ap_ret <= ret;
-        step <= first;
-    end
+	input [6:0] first;
+	input [3:0] ev;
+	input [7:0] code;
+	input [6:0] ret;
+	begin
+		ap_event <= ev;
+		ap_code <= code;
+		ap_ret <= ret;
+		step <= first;
+	end
 endtask
 
 // Context ti, xi, peer pi as after power-on, but for what outlives a reset.
 task reset_context;
-    begin
-        t_state[ti] <= `FL_TX_FREE;
-        t_opcode[ti] <= 8'd0;
-        t_attempt[ti] <= 8'd0;
-        t_status[ti] <= 8'd0;
-        t_rxc[ti] <= 6'h20;
-        t_asked[ti] <= 1'b0;
-        t_early[ti] <= 1'b0;
-        t_node[ti] <= 4'd0;
-        t_stream[ti] <= 15'd0;
-        t_qpn[ti] <= 24'd0;
-        t_len[ti] <= 17'd0;
-        t_rkey[ti] <= 32'd0;
-        t_ref[ti] <= 32'd0;
-        t_xfer[ti] <= 32'd0;
-        t_block[ti] <= 32'd0;
-        t_src[ti] <= 32'd0;
-        t_lva[ti] <= 64'd0;
-        t_rva[ti] <= 64'd0;
-        t_left[ti] <= 64'd0;
-        x_state[xi] <= `FL_RX_FREE;
-        x_opcode[xi] <= 8'd0;
-        x_node[xi] <= 4'd0;
-        x_ctx[xi] <= 4'd0;
-        x_attempt[xi] <= 8'd0;
-        x_requester[xi] <= 5'h10;
-        x_linked[xi] <= 1'b0;
-        x_gen[xi] <= 16'd0;
-        x_qpn[xi] <= 24'd0;
-        x_len[xi] <= 17'd0;
-        x_rkey[xi] <= 32'd0;
-        x_ref[xi] <= 32'd0;
-        x_xfer[xi] <= 32'd0;
-        x_block[xi] <= 32'd0;
-        x_src[xi] <= 32'd0;
-        x_va[xi] <= 64'd0;
-        x_left[xi] <= 64'd0;
-        p_rxc[pi] <= 6'h20;
-        p_waiting[pi] <= 1'b0;
-    end
+	begin
+		t_state[ti] <= `FL_TX_FREE;
+		t_opcode[ti] <= 8'd0;
+		t_attempt[ti] <= 8'd0;
+		t_status[ti] <= 8'd0;
+		t_rxc[ti] <= 6'h20;
+		t_asked[ti] <= 1'b0;
+		t_early[ti] <= 1'b0;
+		t_node[ti] <= 4'd0;
+		t_stream[ti] <= 15'd0;
+		t_qpn[ti] <= 24'd0;
+		t_len[ti] <= 17'd0;
+		t_rkey[ti] <= 32'd0;
+		t_ref[ti] <= 32'd0;
+		t_xfer[ti] <= 32'd0;
+		t_block[ti] <= 32'd0;
+		t_src[ti] <= 32'd0;
+		t_lva[ti] <= 64'd0;
+		t_rva[ti] <= 64'd0;
+		t_left[ti] <= 64'd0;
+		x_state[xi] <= `FL_RX_FREE;
+		x_opcode[xi] <= 8'd0;
+		x_node[xi] <= 4'd0;
+		x_ctx[xi] <= 4'd0;
+		x_attempt[xi] <= 8'd0;
+		x_requester[xi] <= 5'h10;
+		x_linked[xi] <= 1'b0;
+		x_gen[xi] <= 16'd0;
+		x_qpn[xi] <= 24'd0;
+		x_len[xi] <= 17'd0;
+		x_rkey[xi] <= 32'd0;
+		x_ref[xi] <= 32'd0;
+		x_xfer[xi] <= 32'd0;
+		x_block[xi] <= 32'd0;
+		x_src[xi] <= 32'd0;
+		x_va[xi] <= 64'd0;
+		x_left[xi] <= 64'd0;
+		p_rxc[pi] <= 6'h20;
+	end
 endtask

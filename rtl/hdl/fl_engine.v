@@ -6,7 +6,7 @@
 // AXI-Streams. This file ties the parts together and decides nothing:
 //
 //	fl_axil -> fl_ctl	registers; ctl owns all contexts, one event at a time
-//	fl_rd -> [read buffer] -> fl_tx		a block out: read whole, then sent cell by cell
+//	fl_rd -> [read buffers] -> fl_tx	a block out: read whole, then sent cell by cell
 //	fl_rx -> [receive buffers] -> fl_wr	a block in: collected whole, then written
 `default_nettype none
 
@@ -32,6 +32,7 @@ module fl_engine #(
 	output wire		o_took_rd,
 	input  wire		i_go_wr,
 	output wire		o_took_wr,
+	input  wire		i_ahead,	// read the next block while one is sent (1 on a board)
 	output wire		o_quiet,	// nothing changes until an input does
 
 	// room on the wire for the largest packet
@@ -142,7 +143,7 @@ module fl_engine #(
 		$finish(0);
 	end
 
-	localparam RB_WORDS = (1 << BLOCK_LOG2) / 16 + 1;	// a block that begins anywhere
+	localparam RB_WORDS = 2 * ((1 << BLOCK_LOG2) / 16 + 1);	// two blocks that begin anywhere
 	localparam XB_WORDS = NRXC * ((1 << BLOCK_LOG2) / 16);
 	localparam XB_ADDR = BLOCK_LOG2 - 4 + (NRXC > 16 ? 5 : NRXC > 8 ? 4 : NRXC > 4 ? 3 :
 					       NRXC > 2 ? 2 : NRXC > 1 ? 1 : 0);
@@ -156,7 +157,7 @@ module fl_engine #(
 	wire [31:0] re_map, we_map, pk_rkey, pk_len, pk_offset, pk_ref, pk_xfer,
 		pk_block, pk_map, rq_wdata, rq_rdata, tp_rkey, tp_len, tp_offset, tp_ref,
 		tp_xfer, tp_block, tp_by, pk_src, tp_map;
-	wire [16:0] rd_left, wr_left, rq_addr, tp_src, rd_len, wr_len;
+	wire [16:0] rd_left, wr_left, rq_addr, tp_src, rd_len, ah_len, wr_len;
 	wire [BLOCK_LOG2-4:0] rb_waddr, rb_raddr;
 	wire [127:0] rb_wdata, xb_wdata, rb_rdata, xb_rdata;
 	wire [BLOCK_LOG2:0] xb_raddr, xb_waddr;
@@ -165,11 +166,13 @@ module fl_engine #(
 	wire [7:0] pk_from, pk_opcode, pk_ctx, pk_attempt, pk_code, tp_opcode, tp_ctx,
 		tp_attempt, tp_code;
 	wire [23:0] pk_qp, pk_psn, tp_qp, tp_psn;
-	wire [63:0] pk_va, pk_left, tp_va, tp_left, rd_lva, wr_va;
+	wire [63:0] pk_va, pk_left, tp_va, tp_left, rd_lva, ah_lva, wr_va;
 	wire [12:0] pk_plen, tp_plen;
 	wire [4:0] st_slot, wr_index;
-	wire [3:0] tp_to, rd_index;
-	wire [14:0] rd_stream, wr_stream;
+	wire [3:0] tp_to, rd_index, rd_of, ah_index;
+	wire [14:0] rd_stream, wr_stream, ah_stream;
+	wire [15:0] rd_ready;
+	wire ah_valid, rb_fills, rb_sends;
 
 	assign o_quiet = ctl_idle && !axil_moving && !rd_moving && !wr_moving && !tx_moving &&
 			 !rx_moving;
@@ -214,7 +217,9 @@ module fl_engine #(
 		.tp_busy(tp_busy), .re_valid(re_valid), .re_kind(re_kind), .re_map(re_map),
 		.re_ack(re_ack), .re_ok(re_ok), .re_last(re_last), .rd_index(rd_index),
 		.rd_stream(rd_stream), .rd_lva(rd_lva), .rd_len(rd_len), .rd_ask(rd_ask),
-		.rd_dropped(rd_dropped), .rd_open(rd_open), .rd_va(o_rd_va),
+		.rd_dropped(rd_dropped), .ah_valid(ah_valid), .ah_index(ah_index),
+		.ah_stream(ah_stream), .ah_lva(ah_lva), .ah_len(ah_len), .rd_ready(rd_ready),
+		.rd_open(rd_open), .rd_of(rd_of), .rd_va(o_rd_va),
 		.rd_left(rd_left), .i_rd_stalled(i_rd_stalled), .we_valid(we_valid),
 		.we_kind(we_kind), .we_map(we_map), .we_ack(we_ack), .we_ok(we_ok),
 		.wr_index(wr_index), .wr_stream(wr_stream), .wr_va(wr_va), .wr_len(wr_len),
@@ -229,19 +234,21 @@ module fl_engine #(
 
 	fl_rd #(.BLOCK_LOG2(BLOCK_LOG2)) u_rd (
 		.clk(clk), .rst(rst), .i_go_rd(i_go_rd && enabled), .o_took_rd(o_took_rd),
-		.o_moving(rd_moving), .re_valid(re_valid), .re_kind(re_kind),
+		.o_moving(rd_moving), .i_ahead(i_ahead), .re_valid(re_valid), .re_kind(re_kind),
 		.re_map(re_map), .re_ack(re_ack), .re_ok(re_ok), .re_last(re_last),
 		.rd_index(rd_index), .rd_stream(rd_stream), .rd_lva(rd_lva),
 		.rd_len(rd_len), .rd_ask(rd_ask), .rd_dropped(rd_dropped),
-		.rd_open(rd_open), .o_rd_va(o_rd_va), .o_rd_len(o_rd_len),
+		.ah_valid(ah_valid), .ah_index(ah_index), .ah_stream(ah_stream), .ah_lva(ah_lva),
+		.ah_len(ah_len), .rd_ready(rd_ready),
+		.rd_open(rd_open), .o_rd_index(rd_of), .o_rd_va(o_rd_va), .o_rd_len(o_rd_len),
 		.rd_left(rd_left), .m_axi_arid(m_axi_arid), .m_axi_araddr(m_axi_araddr),
 		.m_axi_arlen(m_axi_arlen), .m_axi_arsize(m_axi_arsize),
 		.m_axi_arburst(m_axi_arburst), .m_axi_aruser(m_axi_aruser),
 		.m_axi_arvalid(m_axi_arvalid), .m_axi_arready(m_axi_arready),
 		.m_axi_rdata(m_axi_rdata), .m_axi_rresp(m_axi_rresp),
 		.m_axi_rlast(m_axi_rlast), .m_axi_rvalid(m_axi_rvalid),
-		.m_axi_rready(m_axi_rready), .rb_we(rb_we), .rb_waddr(rb_waddr),
-		.rb_wdata(rb_wdata)
+		.m_axi_rready(m_axi_rready), .rb_we(rb_we), .rb_fills(rb_fills),
+		.rb_waddr(rb_waddr), .rb_wdata(rb_wdata), .rb_sends(rb_sends)
 	);
 
 	fl_wr #(.BLOCK_LOG2(BLOCK_LOG2)) u_wr (
@@ -295,10 +302,10 @@ module fl_engine #(
 		.xb_wdata(xb_wdata)
 	);
 
-	// a block that leaves
-	fl_ram #(.WIDTH(128), .DEPTH(RB_WORDS), .ADDR(BLOCK_LOG2 - 3)) u_read_buffer (
-		.clk(clk), .i_we(rb_we), .i_waddr(rb_waddr), .i_wdata(rb_wdata),
-		.i_re(rb_re), .i_raddr(rb_raddr), .o_rdata(rb_rdata)
+	// a block that leaves and the one behind it, word by word
+	fl_ram #(.WIDTH(128), .DEPTH(RB_WORDS), .ADDR(BLOCK_LOG2 - 2)) u_read_buffers (
+		.clk(clk), .i_we(rb_we), .i_waddr({rb_waddr, rb_fills}), .i_wdata(rb_wdata),
+		.i_re(rb_re), .i_raddr({rb_raddr, rb_sends}), .o_rdata(rb_rdata)
 	);
 
 	// one block for each receive context

@@ -2,9 +2,9 @@
 // fl_rx - packets in: from the stream to a checked header record and a payload.
 //
 // wire_get_block() and wire_get_answer() of emu/nic/wire.c, with the check of the route from
-// engine_receive(). There are two packet buffers: one fills while the other is checked, shown
-// to ctl and, when ctl says so, copied to a receive buffer. The ICRC covers the packet's
-// length, which is known at its end only: so it takes a second pass.
+// engine_receive(). There are two packet buffers: one fills, and its ICRC is made as the beats
+// come (fl_icrc_late), while the other is shown to ctl and, when ctl says so, copied to a receive
+// buffer.
 `default_nettype none
 `include "wire.vh"
 
@@ -74,40 +74,45 @@ module fl_rx #(
 	localparam HDR = 8 * `WIRE_BLK_BYTES;
 	localparam ANS = HDR - 8 * `WIRE_ANS_BYTES;
 
-	localparam [3:0] IDLE = 4'd0,		// no packet
-		BTH = 4'd1,			// its first beat is there
-		SEED = 4'd2,			// seed of the ICRC
-		BODY = 4'd3,			// words of the body: header, ICRC
-		REST = 4'd4,			// ICRC of a last word that is not whole
-		CHECK = 4'd5,			// the ICRC is complete
-		SHOW = 4'd6,			// ctl looks at it
-		STORE = 4'd7,			// the two beats of the first word of payload
-		COPY = 4'd8,			// words of payload go to the receive buffer
-		STORED = 4'd9;			// ctl looks at it, after the copy
-
 	// the side that fills
+	localparam [1:0] FILL = 2'd0,		// beats come
+		REST = 2'd1,			// ICRC of a last word that is not whole
+		MAKE = 2'd2;			// the ICRC is made and compared
+
+	reg [1:0] fill;
 	reg filling;			// which buffer
 	reg [8:0] beat;
-	reg [15:0] bytes;		// of the packet before this beat
+	reg [15:0] bytes;		// of the packet before this beat; in the end, of all of it
+	reg [95:0] fill_bth;
+	reg [31:0] carry;		// what the last beat had behind its first 12 bytes
+	reg [159:0] rest;		// the last word and the ICRC behind it
+	reg [3:0] left;			// bytes of it that are not in the ICRC
 	reg [15:0] flen_of [0:1];
 	reg [7:0] from_of [0:1], to_of [0:1];
+	reg damaged_of [0:1];
 	// the buffers
 	reg [1:0] full;
 	// the side that empties
-	reg [3:0] state;
+	localparam [2:0] IDLE = 3'd0,		// no packet
+		BTH = 3'd1,			// its first beat is there
+		HEADER = 3'd2,			// words of the header
+		SHOW = 3'd3,			// ctl looks at it
+		STORE = 3'd4,			// the two beats of the first word of payload
+		COPY = 3'd5,			// words of payload go to the receive buffer
+		STORED = 3'd6;			// ctl looks at it, after the copy
+
+	reg [2:0] state;
 	reg empties;			// which buffer
 	reg [15:0] flen;
 	reg [7:0] from, to;
+	reg damaged;			// its ICRC is wrong
 	reg [8:0] at;			// next beat to be read; at - 1 is in rdata
 	reg [31:0] before;		// and here what at - 2 had behind its first 12 bytes
 	reg [95:0] bth;
 	reg [HDR-1:0] header;
-	reg [8:0] number;		// of the word of the body, of the seed
+	reg [1:0] number;		// of the word of the header; STORE: of the beat
 	reg [8:0] words;		// COPY: that are left
 	reg [BLOCK_LOG2-5:0] word_at;	// and where this one goes
-	reg [151:0] rest;		// the last word and the ICRC behind it
-	reg [3:0] done;			// REST: bytes of it that are in the ICRC
-	reg damaged;
 
 	initial if (BLOCK_LOG2 < 12 || BLOCK_LOG2 > 16 || NODES < 1 || NODES > 16) begin
 		$display("fl_rx: BLOCK_LOG2 is 12 to 16, NODES 1 to 16");
@@ -134,30 +139,78 @@ module fl_rx #(
 
 	// Fill: what is too long is counted and not kept.
 	wire s_taken = s_axis_tvalid && s_axis_tready;
-	wire [16:0] bytes_now = {1'b0, bytes} + {12'b0, count(s_axis_tkeep)};
+	wire [4:0] bytes_of_beat = count(s_axis_tkeep);
+	wire [16:0] bytes_now = {1'b0, bytes} + {12'b0, bytes_of_beat};
+	wire [127:0] s_on_top = on_top(s_axis_tdata);
+	wire with_crc = i_icrc && bytes >= FRAME_MIN && bytes <= FRAME_MAX;
+	wire is_byte = fill == REST && with_crc && left != 0;
+	wire made;			// the ICRC is
+	wire [31:0] icrc;
+	wire filled = (fill == REST && !with_crc) || (fill == MAKE && made);
 
-	assign s_axis_tready = !full[filling];
+	assign s_axis_tready = fill == FILL && !full[filling];
 
 	always @(posedge clk) begin
-		if (s_taken) begin
-			bytes <= bytes_now[16] ? 16'hFFFF : bytes_now[15:0];
-			if (beat != WORDS)
-				beat <= beat + 1'b1;
-			if (s_axis_tlast) begin
-				flen_of[filling] <= bytes_now[16] ? 16'hFFFF : bytes_now[15:0];
-				from_of[filling] <= s_axis_tid;
-				to_of[filling] <= s_axis_tdest;
-				filling <= !filling;
-				bytes <= 0;
-				beat <= 0;
+		case (fill)
+		FILL:
+			if (s_taken) begin
+				bytes <= bytes_now[16] ? 16'hFFFF : bytes_now[15:0];
+				if (beat != WORDS)
+					beat <= beat + 1'b1;
+				if (beat == 0)
+					fill_bth <= s_on_top[127:32];
+				carry <= s_axis_tdata[127:96];
+				rest <= s_axis_tkeep[15] ? {128'b0, s_axis_tdata[127:96]} :
+							   {s_axis_tdata, carry};
+				left <= bytes_of_beat[3:0];
+				if (s_axis_tlast) begin
+					from_of[filling] <= s_axis_tid;
+					to_of[filling] <= s_axis_tdest;
+					fill <= REST;
+				end
 			end
+		REST:
+			if (is_byte) begin
+				rest <= {8'b0, rest[159:8]};
+				left <= left - 1'b1;
+			end else begin
+				fill <= MAKE;
+			end
+		default:	// MAKE
+			;
+		endcase
+		if (filled) begin
+			flen_of[filling] <= bytes;
+			damaged_of[filling] <= with_crc && rest[31:0] != icrc;
+			filling <= !filling;
+			bytes <= 0;
+			beat <= 0;
+			fill <= FILL;
 		end
 		if (rst) begin
 			filling <= 0;
 			bytes <= 0;
 			beat <= 0;
+			fill <= FILL;
 		end
 	end
+
+	// A word of the body lies in two beats. Its choice takes one clock, its CRC the next.
+	reg crc_word, crc_byte;
+	reg [127:0] crc_data;
+
+	always @(posedge clk) begin
+		crc_word <= s_taken && beat != 0 && s_axis_tkeep[15];
+		crc_byte <= is_byte;
+		crc_data <= is_byte ? {120'b0, rest[7:0]} : {s_axis_tdata[95:0], carry};
+	end
+
+	fl_icrc_late i_crc (
+		.clk(clk), .rst(rst), .i_begin(s_taken && beat == 0), .i_word(crc_word),
+		.i_byte(crc_byte), .i_data(crc_data), .i_end(fill == MAKE),
+		.i_from(from_of[filling]), .i_to(to_of[filling]), .i_flen(bytes),
+		.i_bth(fill_bth), .o_done(made), .o_icrc(icrc)
+	);
 
 	wire re;
 	wire [127:0] rdata;
@@ -168,31 +221,13 @@ module fl_rx #(
 	);
 
 	wire [127:0] beat_on_top = on_top(rdata);
-	// A word of the body lies in two beats.
 	wire [127:0] word = {rdata[95:0], before};
-	wire [15:0] body = flen - FRAME_MIN;
-	wire [8:0] whole = body[12:4];
-	wire strange = {24'b0, from} >= NODES || to != {4'b0, i_node};
-	wire with_crc = i_icrc && !strange && flen >= FRAME_MIN && flen <= FRAME_MAX;
-	wire [8:0] last_word = with_crc && whole > 1 ? whole + 1'b1 : 9'd2;
-
-	wire is_seed = state == SEED;
-	wire is_word = state == BODY && with_crc && number < whole;
-	wire is_byte = state == REST && done != body[3:0];
-	wire [31:0] icrc;
-	fl_icrc i_crc (
-		.clk(clk), .i_seed(is_seed), .i_number(number[1:0]),
-		.i_word(is_word), .i_byte(is_byte),
-		.i_data(is_byte ? {120'b0, rest[7:0]} : word),
-		.i_from(from), .i_to(to), .i_flen(flen), .i_bth(bth),
-		.o_icrc(icrc)
-	);
 
 	always @(posedge clk) begin
 		st_done <= 0;
 		if (re)
 			at <= at + 1'b1;
-		if (s_taken && s_axis_tlast)
+		if (filled)
 			full[filling] <= 1;
 		case (state)
 		IDLE:
@@ -200,45 +235,21 @@ module fl_rx #(
 				flen <= flen_of[empties];
 				from <= from_of[empties];
 				to <= to_of[empties];
+				damaged <= damaged_of[empties];
 				number <= 0;
-				done <= 0;
-				damaged <= 0;
 				state <= BTH;
 			end
 		BTH: begin
 			bth <= beat_on_top[127:32];
 			before <= rdata[127:96];
-			state <= with_crc ? SEED : BODY;
+			state <= HEADER;
 		end
-		SEED: begin
-			number <= number + 1'b1;
-			if (number == 2) begin
-				number <= 0;
-				state <= BODY;
-			end
-		end
-		BODY: begin
+		HEADER: begin
 			before <= rdata[127:96];
 			number <= number + 1'b1;
-			if (number < 3)
-				header <= {header[HDR-129:0], on_top(word)};
-			if (number == whole)
-				rest[127:0] <= word;
-			if (number == whole + 1'b1)
-				rest[151:128] <= word[23:0];
-			if (number == last_word)
-				state <= with_crc ? REST : SHOW;
-		end
-		REST:
-			if (is_byte) begin
-				rest <= {8'b0, rest[151:8]};
-				done <= done + 1'b1;
-			end else begin
-				state <= CHECK;
-			end
-		CHECK: begin
-			damaged <= rest[31:0] != icrc;
-			state <= SHOW;
+			header <= {header[HDR-129:0], on_top(word)};
+			if (number == 2)
+				state <= SHOW;
 		end
 		SHOW: begin
 			at <= 9'd3;
@@ -280,6 +291,8 @@ module fl_rx #(
 			state <= IDLE;
 		end
 	end
+
+	wire strange = {24'b0, from} >= NODES || to != {4'b0, i_node};
 
 	// The order of the checks is that of wire.c.
 	wire [7:0] opcode = bth[`WIRE_BTH_OPCODE_MSB:`WIRE_BTH_OPCODE_LSB];
@@ -339,14 +352,14 @@ module fl_rx #(
 	assign pk_code = answer[`WIRE_ANS_CODE_MSB:`WIRE_ANS_CODE_LSB];
 	assign pk_map = answer[`WIRE_ANS_MAP_MSB:`WIRE_ANS_MAP_LSB];
 
-	assign re = (state == IDLE && full[empties]) || state == BTH || state == BODY ||
+	assign re = (state == IDLE && full[empties]) || state == BTH || state == HEADER ||
 		    state == STORE || state == COPY;
 	assign xb_we = state == COPY;
 	assign xb_waddr = {st_slot, word_at};
 	assign xb_wdata = word;
-	assign o_moving = s_taken || pk_valid || state != IDLE || full[empties];
+	assign o_moving = s_taken || pk_valid || state != IDLE || full[empties] || fill != FILL;
 
-	wire unused = &{1'b0, beat_on_top[31:0], body[15:13], answer};
+	wire unused = &{1'b0, s_on_top[31:0], beat_on_top[31:0], bth, answer};
 endmodule
 
 `default_nettype wire

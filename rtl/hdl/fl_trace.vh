@@ -51,5 +51,9 @@
 `define FL_TRC_RD_DROP                          5'd19
 // index rx: write no more of it; if its burst is open, it is closed now
 `define FL_TRC_WR_STOP                          5'd20
+// index the event that is carried out next (EV_* of fl_ctl.v; 7: the note that waited for a
+// burst's end), event what its channel reports (RE_*, WE_*), node the events that waited, a bit
+// each: what comes until the next SERVED is what it does
+`define FL_TRC_SERVED                           5'd21
 
 `endif

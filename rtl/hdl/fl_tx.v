@@ -63,13 +63,14 @@ module fl_tx #(
 		BODY = 3'd2,			// whole words
 		REST = 3'd3,			// ICRC of a last word that is not whole
 		LAST = 3'd4,			// what is left, and the ICRC: first beat
-		OVER = 3'd5;			// and second beat, if they do not fit in one
+		OVER = 3'd5,			// and second beat, if they do not fit in one
+		SETTLE = 3'd6;			// before LAST: the ICRC of what came last
 
 	reg [2:0] state;
 	reg [3:0] to;
 	reg [95:0] bth;			// first byte on top, as wire.vh has it
 	reg [HDR-1:0] header;
-	reg [15:0] flen;
+	reg [15:0] ip_len, udp_len;	// for the ICRC
 	reg [8:0] whole;		// whole words of the body
 	reg [3:0] rest;			// bytes after them
 	reg [8:0] number;		// of the word of the body, or of the seed
@@ -148,13 +149,21 @@ module fl_tx #(
 	wire can = !m_axis_tvalid || m_axis_tready;
 	wire is_word = state == BODY && can;
 	wire is_seed = state == SEED;
-	wire is_byte = state == REST;
-	wire [127:0] crc_data = is_byte ? {120'b0, word[8 * done +: 8]} : word;
+	// The choice and the turning of a word take one clock, its CRC the next.
+	reg crc_word, crc_byte;
+	reg [127:0] crc_data;
+
+	always @(posedge clk) begin
+		crc_word <= is_word;
+		crc_byte <= state == REST;
+		crc_data <= state == REST ? {120'b0, word[8 * done +: 8]} : word;
+	end
 
 	fl_icrc i_crc (
-		.clk(clk), .i_seed(is_seed), .i_number(number[1:0]),
-		.i_word(is_word), .i_byte(is_byte), .i_data(crc_data),
-		.i_from({4'b0, i_node}), .i_to({4'b0, to}), .i_flen(flen), .i_bth(bth),
+		.clk(clk), .i_zero(1'b0), .i_seed(is_seed), .i_number(number[1:0]),
+		.i_word(crc_word), .i_byte(crc_byte), .i_data(crc_data),
+		.i_from({4'b0, i_node}), .i_to({4'b0, to}), .i_ip_len(ip_len), .i_udp_len(udp_len),
+		.i_bth(bth),
 		.o_icrc(icrc)
 	);
 
@@ -171,7 +180,8 @@ module fl_tx #(
 				to <= tp_to;
 				bth <= bth_in;
 				header <= header_in;
-				flen <= `WIRE_BTH_BYTES + `WIRE_ICRC_BYTES + {3'b0, body};
+				ip_len <= 16'd28 + `WIRE_BTH_BYTES + `WIRE_ICRC_BYTES + {3'b0, body};
+				udp_len <= 16'd8 + `WIRE_BTH_BYTES + `WIRE_ICRC_BYTES + {3'b0, body};
 				whole <= body[12:4];
 				rest <= body[3:0];
 				at <= tp_src[BLOCK_LOG2:4];
@@ -197,13 +207,15 @@ module fl_tx #(
 				number <= number + 1'b1;
 				done <= 0;
 				if (number + 1'b1 == whole)
-					state <= rest != 0 && i_icrc ? REST : LAST;
+					state <= !i_icrc ? LAST : rest != 0 ? REST : SETTLE;
 			end
 		REST: begin
 			done <= done + 1'b1;
 			if (done + 1'b1 == rest)
-				state <= LAST;
+				state <= SETTLE;
 		end
+		SETTLE:
+			state <= LAST;
 		LAST:
 			if (can) begin
 				m_axis_tdata <= {tail[31:0], carry};
@@ -234,7 +246,7 @@ module fl_tx #(
 	assign rb_re = (state == SEED && number != 2) || (is_word && number >= 3);
 	assign rb_raddr = at;
 	assign tp_busy = state != IDLE || m_axis_tvalid;
-	assign o_moving = tp_start || state == SEED || state == REST ||
+	assign o_moving = tp_start || state == SEED || state == REST || state == SETTLE ||
 			  (state != IDLE && can) || (m_axis_tvalid && m_axis_tready);
 	assign m_axis_tid = {4'b0, i_node};
 	assign m_axis_tdest = {4'b0, to};

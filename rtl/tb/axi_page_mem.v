@@ -6,7 +6,10 @@
 // probability stall / 256. What a master must not do is counted in errors: a burst across a
 // page, a payload that changes or a VALID that falls before its READY, a wrong size or WLAST.
 //
-// Benches set page[] and stall and look at mem[] by name. Bits above MEM_LOG2 of an address
+// In which order it takes an address and the data of a write, order says: a master may not wait
+// for AWREADY before it offers WVALID (A3.3.1), so a slave may take them in any.
+//
+// Benches set page[], stall and order and look at mem[] by name. Bits above MEM_LOG2 of an address
 // are not looked at here.
 `default_nettype none
 
@@ -52,11 +55,18 @@ module axi_page_mem #(
 	reg [7:0] mem [0:(1 << MEM_LOG2) - 1];
 	reg [2:0] page [0:(1 << (MEM_LOG2 - 12)) - 1];
 	reg [8:0] stall;
+	// order
+	localparam [1:0] EITHER = 0,	// AW and W are taken when they come
+		SEES_DATA = 1,		// AWREADY waits for WVALID, and WREADY for the address
+		DATA_FIRST = 2,		// AW is taken when all W were
+		ADDRESS_FIRST = 3;	// W are taken when AW was
+	reg [1:0] order;
 	integer seed, errors;
 	integer reads, writes;		// bursts
 
 	initial begin
 		stall = 0;
+		order = EITHER;
 		seed = 1;
 		errors = 0;
 		reads = 0;
@@ -154,7 +164,7 @@ module axi_page_mem #(
 		end
 	end
 
-	// Writes: AW and W in any order, as a slave may.
+	// Writes.
 	reg have_aw, have_w;		// taken; all of them
 	reg [MEM_LOG2-1:0] waddr;
 	reg [7:0] wlen;
@@ -164,8 +174,10 @@ module axi_page_mem #(
 	wire [2:0] wpage = page[waddr[MEM_LOG2-1:12]];
 
 	always @(posedge clk) begin
-		awready <= !have_aw && !(awvalid && awready) && go(0);
-		wready <= !have_w && !(wvalid && wready && wlast) && go(0);
+		awready <= !have_aw && !(awvalid && awready) && go(0) &&
+			   (order != SEES_DATA || wvalid) && (order != DATA_FIRST || have_w);
+		wready <= !have_w && !(wvalid && wready && wlast) && go(0) &&
+			  (order == EITHER || order == DATA_FIRST || have_aw);
 		if (awvalid && awready) begin
 			check_burst(awaddr, awlen, awsize, awburst);
 			writes = writes + 1;

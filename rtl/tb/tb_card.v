@@ -58,6 +58,8 @@ module tb_card;
 		a.drv.read(`NIC_FW_BASE + `NIC_FW_ID);
 		check(a.drv.data === `NIC_FW_ID_RESET, "the firmware's name");
 
+		// The port sees data before it takes an address: none may wait for the other.
+		a.m.order = 1;
 		a.m.page[2] = 1;
 		a.m.page['h21] = 1;
 		a.go(0, `FL_OP_WRITE, 0, 5, 'h1F83, 'h20FC9, 300);
@@ -65,6 +67,7 @@ module tb_card;
 		same('h1F83, 'h20FC9, 300);
 		check(a.faults == 2, "two pages were missing");
 
+		a.m.order = 2;
 		// Not 5: four cells and the ACK, and each time it were the ACK.
 		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_DROP, 6);
 		a.go(0, `FL_OP_WRITE, 0, 0, 'h5000, 'h30000, 1000);
@@ -73,6 +76,14 @@ module tb_card;
 
 		a.go(0, `FL_OP_WRITE, 0, 0, 64'h2_0000_0000_5000, 'h30000, 64);
 		finish(`FL_ST_BUS_ERROR);
+		// The same at the end where it is written: its data go nowhere, and the next block's arrive.
+		a.m.order = 1;
+		a.go(0, `FL_OP_WRITE, 0, 0, 'h5000, 64'h2_0000_0003_0000, 64);
+		finish(`FL_ST_BUS_ERROR);
+		a.m.order = 3;
+		a.go(0, `FL_OP_WRITE, 0, 0, 'h6000, 'h30000, 64);
+		finish(`FL_ST_OK);
+		same('h6000, 'h30000, 64);
 
 		check(a.errors == 0, "AxPROT, AxCACHE, AxLOCK");
 		check(a.m.errors == 0, "the memory complains");

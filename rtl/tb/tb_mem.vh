@@ -5,15 +5,15 @@
 //
 //	BENCH, MEM_LOG2, BLOCK_LOG2; GOOD, FAULTED, BUSERR: kinds of report
 //	clk, rst, go, stream, lva, len: the block;  seed
+//	b_stream, b_lva, b_len, b_user: that of the next burst
 //	report, kind: what the channel says;  unit: it is one that needs a go;  took, moving
-//	burst_va, burst_len, left: where it is;  a*: its address channel;  user: awaited on it
+//	burst_va, burst_len, left: where it is;  a*: its address channel
 
 	integer errors = 0, block, i, cycles = 0, begun;
 	integer seen [0:4];		// how often each report came
 	integer bursts;
 	reg [31:0] want_map;
 	reg [2:0] want;
-	reg [63:0] top;			// bits above the memory's
 	reg one_by_one;
 
 	task fail;
@@ -28,11 +28,11 @@
 	always @(posedge clk) begin
 		cycles <= cycles + 1;
 		if (avalid && aready) begin
-			if (aid !== stream || auser !== user)
+			if (aid !== b_stream || auser !== b_user)
 				fail("stream or context of a burst");
-			if (aaddr[63:MEM_LOG2] !== top[63:MEM_LOG2])
+			if (aaddr[63:MEM_LOG2] !== b_lva[63:MEM_LOG2])
 				fail("upper bits of an address");
-			if (aaddr !== {burst_va[63:4], 4'b0} || burst_va + left != lva + len)
+			if (aaddr !== {burst_va[63:4], 4'b0} || burst_va + left != b_lva + b_len)
 				fail("address of a burst");
 			if (burst_va[3:0] + burst_len > 16 * (alen + 1) ||
 			    burst_va[3:0] + burst_len <= 16 * alen || burst_len > left)
@@ -108,7 +108,7 @@
 			m.page[i] = 0;
 	endtask
 
-	task random_memory;
+	task random_place;
 		integer r;
 		begin
 			r = {$random(seed)} % 4;
@@ -118,9 +118,14 @@
 			lva[MEM_LOG2-1:0] = {$random(seed)} % ((1 << MEM_LOG2) - len + 1);
 			if ({$random(seed)} % 4 == 0)
 				lva[11:0] = 0;
-			top = lva;
 			stream = $random(seed);
 			index = $random(seed);
+		end
+	endtask
+
+	task random_memory;
+		begin
+			random_place;
 			for (i = 0; i < 1 << (MEM_LOG2 - 12); i = i + 1)
 				m.page[i] = {$random(seed)} % 3 != 0 ? 0 :
 					    {$random(seed)} % 12 == 0 ? 2 + 2 * ({$random(seed)} % 2) :
@@ -128,6 +133,7 @@
 			if ({$random(seed)} % 3 == 0)
 				good_pages;
 			m.stall = {$random(seed)} % 3 * 100;
+			m.order = $random(seed);
 			one_by_one = $random(seed);
 		end
 	endtask
@@ -136,10 +142,10 @@
 	task whole_block;
 		begin
 			lva[MEM_LOG2-1:0] = 0;
-			top = lva;
 			len = 1 << BLOCK_LOG2;
 			one_by_one = 0;
 			m.stall = 0;
+			m.order = 0;
 			good_pages;
 		end
 	endtask

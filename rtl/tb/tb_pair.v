@@ -146,6 +146,8 @@ module tb_pair;
 		end
 		a.m.stall = 30;
 		b.m.stall = 30;
+		a.m.order = 1;
+		b.m.order = 2;
 		for (i = 0; i < 4; i = i + 1)
 			a.go(i, `FL_OP_WRITE, 1, i, 'h1000 + 'h5000 * i + i, 'h9000 + 'h6000 * i,
 			     5000 - 100 * i);
@@ -172,6 +174,7 @@ module tb_pair;
 		check(before == b.m.writes, "what b's port cannot carry was sent");
 
 		// packets get lost and come twice, late
+		b.m.order = 1;
 		fill;
 		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_DROP, 23);
 		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_TWICE, 11);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The read channel against a model in a few lines: random blocks over random pages, stalls
-// on every handshake, kills, denied cells, and a gate that opens for one unit at a time.
+// on every handshake, kills, denied cells, and a gate that opens for one unit at a time. While
+// the cells of one block leave, the next one is often shown: it comes next, or another one does,
+// or its context was not READY for a moment and its bytes have changed since.
 `default_nettype none
 
 module tb_rd #(
 	parameter BLOCK_LOG2 = 14,
-	parameter BLOCKS = 120
+	parameter BLOCKS = 240
 );
 	localparam MEM_LOG2 = 18;
 	localparam [2:0] PICK = 0, CELL = 1, FAULTED = 2, BUSERR = 3, DROPPED = 4,
@@ -20,6 +22,14 @@ module tb_rd #(
 	reg [14:0] stream = 0;
 	reg [63:0] lva = 0;
 	reg [16:0] len = 0;
+	reg ahead = 0, shown = 0;	// i_ahead; the next block is shown
+	reg [3:0] n_index = 0;
+	reg [14:0] n_stream = 0;
+	reg [63:0] n_lva = 0;
+	reg [16:0] n_len = 0;
+	reg [15:0] ready = 16'hFFFF;
+	wire [3:0] of;
+	wire fills, sends;
 	wire took, moving, re_valid, open, rb_we;
 	wire [2:0] kind;
 	wire [31:0] map;
@@ -36,6 +46,9 @@ module tb_rd #(
 
 	fl_rd #(.BLOCK_LOG2(BLOCK_LOG2)) dut (
 		.clk(clk), .rst(rst), .i_go_rd(go), .o_took_rd(took), .o_moving(moving),
+		.i_ahead(ahead), .ah_valid(shown), .ah_index(n_index), .ah_stream(n_stream),
+		.ah_lva(n_lva), .ah_len(n_len), .rd_ready(ready), .o_rd_index(of),
+		.rb_fills(fills), .rb_sends(sends),
 		.re_valid(re_valid), .re_kind(kind), .re_map(map), .re_ack(re_ack),
 		.re_ok(re_ok), .re_last(re_last), .rd_index(index), .rd_stream(stream),
 		.rd_lva(lva), .rd_len(len), .rd_ask(ask), .rd_dropped(dropped),
@@ -55,24 +68,48 @@ module tb_rd #(
 		.wready(), .bresp(), .bvalid(), .bready(1'b0)
 	);
 
-	integer seed = 7, cells, denied, reads_before, rare;
+	integer seed = 7, cells, denied, reads_before, rare, last, kept = 0, again = 0, other = 0;
 	reg dropping;			// a kill may come
 	reg answering;			// but none between a question and its answer
-	reg [127:0] buffer [0:(1 << BLOCK_LOG2) / 16];
+	reg [127:0] buffer [0:2 * ((1 << BLOCK_LOG2) / 16) + 1];
+	reg first;			// no cell was asked for yet
+	reg next;			// the block that was shown comes next
+	reg spoilt;			// and its context was not READY for a moment
+	reg [63:0] s_lva;
+	reg [16:0] s_len;
+	reg [14:0] s_stream;
+	reg [3:0] s_index;
 
 	wire report = re_valid, unit = kind == CELL || kind == PICK, ack = re_ack;
 	wire avalid = arvalid, aready = arready;
 	wire [63:0] aaddr = araddr;
 	wire [14:0] aid = arid;
-	wire [7:0] alen = arlen, auser = aruser, user = {4'b0, index};
+	wire [7:0] alen = arlen, auser = aruser;
+	wire [7:0] b_user = {4'b0, dut.ahead ? n_index : index};
+	wire [14:0] b_stream = dut.ahead ? n_stream : stream;
+	wire [63:0] b_lva = dut.ahead ? n_lva : lva;
+	wire [16:0] b_len = dut.ahead ? n_len : len;
 `include "tb_mem.vh"
 
 	always @(posedge clk)
 		if (rb_we) begin
 			if (waddr > (1 << BLOCK_LOG2) / 16)
 				fail("write beyond the read buffer");
-			buffer[waddr] <= wdata;
+			buffer[{waddr, fills}] <= wdata;
+			if (dut.state == 2 && fills == sends && !ask)
+				fail("writes where cells are");
 		end
+
+	reg moved;
+	reg [2:0] walk_was;
+	always @(posedge clk) begin
+		moved <= moving;
+		walk_was <= dut.walk;
+		if (!rst && moved === 0 && dut.walk !== walk_was)
+			fail("a burst moves though it says that it does not");
+		if (open && of !== b_user[3:0])
+			fail("context of a burst that is open");
+	end
 
 	task expect_outcome;
 		begin
@@ -107,7 +144,7 @@ module tb_rd #(
 		begin
 			for (i = 0; i < len; i = i + 1) begin
 				at = lva[3:0] + i;
-				w = buffer[at / 16];
+				w = buffer[at / 16 * 2 + sends];
 				if (w[8 * (at % 16) +: 8] !== m.mem[(lva + i) & ((1 << MEM_LOG2) - 1)])
 					fail("a byte of the read buffer");
 			end
@@ -116,11 +153,82 @@ module tb_rd #(
 
 	task random_block;
 		begin
-			random_memory;
-			ask = {$random(seed)} % 10 == 0;
+			if (!next) begin
+				random_memory;
+				ask = {$random(seed)} % 10 == 0;
+				reads_before = m.reads;
+			end
+			ahead = {$random(seed)} % 8 != 0;
 			dropping = {$random(seed)} % 4 == 0;
 			rare = {$random(seed)} % 2 != 0 ? 20 : 200;
 			expect_outcome;
+			other = other + (shown && !next);
+			kept = kept + next;
+		end
+	endtask
+
+	// The next block, on the same pages.
+	task show;
+		begin
+			s_lva = lva;
+			s_len = len;
+			s_stream = stream;
+			s_index = index;
+			random_place;
+			n_lva = lva;
+			n_len = len;
+			n_stream = stream;
+			n_index = index;
+			lva = s_lva;
+			len = s_len;
+			stream = s_stream;
+			index = s_index;
+			if (n_index != index) begin
+				shown = 1;
+				spoilt = 0;
+				reads_before = m.reads;
+			end
+		end
+	endtask
+
+	// Its context is not READY for a moment, and then carries the same bytes no longer.
+	task spoil;
+		begin
+			shown = 0;
+			spoilt = 1;
+			ready[n_index] = 0;
+			@(posedge clk);
+			#1 ready[n_index] = 1;
+			while (dut.in_burst) begin
+				@(posedge clk);
+				#1;
+			end
+			for (i = 0; i < n_len; i = i + 1)
+				m.mem[(n_lva + i) & ((1 << MEM_LOG2) - 1)] = $random(seed);
+		end
+	endtask
+
+	// Whose turn it is, when rd asks: the one that was shown, or another.
+	task choose;
+		begin
+			next = (shown || spoilt) && {$random(seed)} % 4 != 0;
+			if (next) begin
+				lva = n_lva;
+				len = n_len;
+				stream = n_stream;
+				index = n_index;
+				ask = 0;
+				again = again + spoilt;
+				if (spoilt)
+					reads_before = m.reads;
+			end
+			random_block;
+			if (!next && index == n_index)
+				index = index + 1'b1;
+			shown = 0;
+			spoilt = 0;
+			next = 0;
+			first = 1;
 		end
 	endtask
 
@@ -132,15 +240,16 @@ module tb_rd #(
 
 	task run_block;
 		begin
-			reads_before = m.reads;
 			wait_report;
 			if (kind != PICK)
 				fail("does not ask for a context");
 			while ({$random(seed)} % 4 == 0) begin
 				seen[PICK] = seen[PICK] + 1;
+				shown = 0;
 				answer(0, 0);
 				wait_report;
 			end
+			choose;
 			answer(1, 0);
 			cells = 1 + {$random(seed)} % 4;
 			wait_report;
@@ -150,6 +259,11 @@ module tb_rd #(
 				denied = {$random(seed)} % 3 == 0;
 				if (want != CELL)
 					fail("a cell of a block that is not good");
+				if (first && m.reads - reads_before != bursts)
+					fail("number of bursts");
+				if (first && {$random(seed)} % 4 != 0)
+					show;
+				first = 0;
 				seen[CELL] = seen[CELL] + 1;
 				// No kill between the question and its answer: ctl does one thing.
 				answering = 1;
@@ -176,16 +290,16 @@ module tb_rd #(
 					fail("another page map");
 				end
 				dropping = 0;
-				if (kind != DROPPED && m.reads - reads_before != bursts)
+				if (first && kind != DROPPED && m.reads - reads_before != bursts)
 					fail("number of bursts");
 				seen[kind] = seen[kind] + 1;
 				answer(1, 0);
-			end else if (m.reads - reads_before != bursts) begin
-				fail("number of bursts");
 			end
 			dropping = 0;
 			answering = 0;
 			dropped = 0;
+			if (shown && {$random(seed)} % 4 == 0)
+				spoil;
 		end
 	endtask
 
@@ -194,18 +308,22 @@ module tb_rd #(
 			m.mem[i] = $random(seed);
 		dropping = 0;
 		answering = 0;
+		next = 0;
+		spoilt = 0;
 		start_bench;
 		for (block = 0; block < BLOCKS; block = block + 1) begin
-			random_block;
 			run_block;
 		end
 		all_kinds_seen;
+		if (kept == 0 || again == 0 || other == 0)
+			fail("no block that was shown came, or was spoilt, or gave way");
 		// How fast: a whole block, nothing stalls.
+		wait_report;
 		random_block;
 		whole_block;
+		index = n_index + 1'b1;
 		ask = 0;
 		dropping = 0;
-		wait_report;
 		answer(1, 0);
 		begun = cycles;
 		wait_report;
@@ -214,8 +332,8 @@ module tb_rd #(
 			fail("slow");
 		errors = errors + m.errors;
 		if (errors == 0)
-			$display("PASS tb_rd: %0d blocks, %0d bursts, %0d faults, %0d bus errors, %0d kills",
-				 BLOCKS, m.reads, seen[FAULTED], seen[BUSERR], seen[DROPPED]);
+			$display("PASS tb_rd: %0d blocks, %0d shown before, %0d again, %0d bursts, %0d faults, %0d bus errors, %0d kills",
+				 BLOCKS, kept, again, m.reads, seen[FAULTED], seen[BUSERR], seen[DROPPED]);
 		else
 			$display("FAIL tb_rd: %0d errors", errors);
 		$finish(0);

@@ -70,7 +70,10 @@ module tb_wr #(
 	wire avalid = awvalid, aready = awready;
 	wire [63:0] aaddr = awaddr;
 	wire [14:0] aid = awid;
-	wire [7:0] alen = awlen, auser = awuser, user = {3'b0, index};
+	wire [7:0] alen = awlen, auser = awuser, b_user = {3'b0, index};
+	wire [14:0] b_stream = stream;
+	wire [63:0] b_lva = lva;
+	wire [16:0] b_len = len;
 `include "tb_mem.vh"
 
 	reg open_was;

@@ -12,7 +12,8 @@ module waves;
 	wire [3:0]	rx1 = tb_card.a.top.engine.u_ctl.x_state[1];
 	// who works
 	wire [6:0]	ctl = tb_card.a.top.engine.u_ctl.step;
-	wire [2:0]	rd = tb_card.a.top.engine.u_rd.state;
+	wire [1:0]	rd = tb_card.a.top.engine.u_rd.state;
+	wire [2:0]	walk = tb_card.a.top.engine.u_rd.walk;
 	wire [2:0]	wr = tb_card.a.top.engine.u_wr.state;
 	// memory
 	wire		arvalid = tb_card.a.arvalid, rvalid = tb_card.a.rvalid;

@@ -84,33 +84,44 @@ module fl_guard #(
 
 	// ---- writes ----
 
-	localparam [1:0] ADDR = 2'd0,	// no burst
+	// Data go to the port as soon as they are offered and do not wait for AWREADY (A3.3.1: the
+	// port may wait for them). Whether they may is known: AWVALID comes no later than WVALID, so
+	// the address stands until AWREADY, and after that state tells.
+	localparam [1:0] ADDR = 2'd0,	// no burst, or its address was not taken
 		DATA = 2'd1,		// its data go to the port
 		SINK = 2'd2,		// its data go nowhere
 		RESP = 2'd3;		// and this is the answer
 
 	reg [1:0] state;
+	reg ahead;			// ADDR: all its data were taken before its address
+
+	wire passes = state == DATA || (state == ADDR && s_axi_awvalid && !write_bad && !ahead);
+	wire aw_taken = s_axi_awvalid && s_axi_awready;
+	wire last_taken = s_axi_wvalid && s_axi_wready && s_axi_wlast;
 
 	assign m_axi_awvalid = s_axi_awvalid && !write_bad && state == ADDR;
 	assign s_axi_awready = state == ADDR && (write_bad || m_axi_awready);
-	assign m_axi_wvalid = s_axi_wvalid && state == DATA;
-	assign s_axi_wready = state == SINK || (state == DATA && m_axi_wready);
+	assign m_axi_wvalid = s_axi_wvalid && passes;
+	assign s_axi_wready = state == SINK || (passes && m_axi_wready);
 	assign s_axi_bvalid = state == RESP || m_axi_bvalid;
 	assign s_axi_bresp = state == RESP ? DECERR : m_axi_bresp;
 	assign m_axi_bready = s_axi_bready && state != RESP;
 
 	always @(posedge clk)
-		if (rst)
+		if (rst) begin
 			state <= ADDR;
-		else case (state)
-		ADDR:
-			if (s_axi_awvalid && s_axi_awready)
-				state <= write_bad ? SINK : DATA;
+			ahead <= 1'b0;
+		end else case (state)
+		ADDR: begin
+			ahead <= (ahead || last_taken) && !aw_taken;
+			if (aw_taken)
+				state <= write_bad ? SINK : ahead || last_taken ? ADDR : DATA;
+		end
 		DATA:
-			if (s_axi_wvalid && m_axi_wready && s_axi_wlast)
+			if (last_taken)
 				state <= ADDR;
 		SINK:
-			if (s_axi_wvalid && s_axi_wlast)
+			if (last_taken)
 				state <= RESP;
 		RESP:
 			if (s_axi_bready)

@@ -292,7 +292,7 @@ module fl_zu_top #(
 		.clk(aclk), .rst(rst),
 		.i_node(NODE[3:0]), .i_contexts(NTX[4:0]), .i_rx_contexts(NRXC[5:0]),
 		.i_block_log2(BLOCK_LOG2[4:0]), .i_cell_log2(CELL_LOG2[3:0]),
-		.i_icrc(ICRC[0]), .i_go_rd(1'b1), .o_took_rd(), .i_go_wr(1'b1),
+		.i_icrc(ICRC[0]), .i_go_rd(1'b1), .o_took_rd(), .i_go_wr(1'b1), .i_ahead(1'b1),
 		.o_took_wr(), .o_quiet(), .o_want(), .i_room(room), .i_room_again(1'b1),
 		.i_rd_stalled(1'b0), .i_wr_stalled(1'b0), .o_irq_fault(irq_fault),
 		.o_irq_event(irq_engine), .s_axil_awaddr(e_l_awaddr),

@@ -72,15 +72,7 @@ uint64_t bench_now_ns(void);
 uint64_t bench_cpu_ns(void);	/* what this program has computed, in all threads */
 
 /* The place for the next bytes of span, round and round; *at is the one after. */
-static inline uint64_t bench_wander(uint64_t *at, uint32_t bytes, uint64_t span)
-{
-	uint64_t place = *at;
-
-	*at += bytes;
-	if (*at + bytes > span)
-		*at = 0;
-	return place;
-}
+uint64_t bench_wander(uint64_t *at, uint32_t bytes, uint64_t span);
 /* Sorts v. */
 double bench_median(double *v, unsigned int n);
 void bench_measure(const struct bench_job *job, struct bench_result *r);

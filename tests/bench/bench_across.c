@@ -2,13 +2,11 @@
 #include "bench_across.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -75,7 +73,7 @@ static void move_in(struct across *x, const char *device)
 			      FL_LOCAL_WRITE | FL_REMOTE_WRITE, &x->mr),
 		    "fl_reg_mr");
 	across_good(fl_prefetch(x->mr, x->mem, x->bytes, 1), "fl_prefetch");
-	memset(x->mem, x->child ? 0x11 : 0x22, x->bytes);
+	memset(x->mem, x->other ? 0x22 : 0x11, x->bytes);
 }
 
 static void across_meet(struct across *x)
@@ -261,43 +259,33 @@ static void start_boards(struct across *x)
 	across_good(board_process_start(&x->board, option), "boards");
 }
 
+/* Of the boards only the program that started them keeps the line. */
+static int other_main(int line, void *arg)
+{
+	struct across *x = arg;
+
+	child_hang_up(&x->board.child);
+	x->line = line;
+	x->other = true;
+	be_other(x);
+	return 0;
+}
+
 static void start_other(struct across *x)
 {
-	int line[2], i;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, line))
-		bench_broken("socketpair: %s", strerror(errno));
-	for (i = 0; i < 2; i++)
-		fcntl(line[i], F_SETFD, FD_CLOEXEC);
-	/* Of the boards only who started them keeps the line. */
-	fcntl(x->board.line, F_SETFD, FD_CLOEXEC);
-	fcntl(x->board.said, F_SETFD, FD_CLOEXEC);
-	fflush(NULL);
-	x->child = fork();
-	if (x->child < 0)
-		bench_broken("fork: %s", strerror(errno));
-	x->line = line[!x->child];
-	close(line[!!x->child]);
-	if (x->child)
-		return;
-	close(x->board.line);
-	close(x->board.said);
-	be_other(x);
-	_exit(0);
+	across_good(child_start(&x->child, other_main, x), "the other application");
+	x->line = x->child.line;
 }
 
 static void across_finish(struct across *x)
 {
 	struct rpc_command o = { .what = RPC_END };
-	int status;
 
 	across_say(x, &o, sizeof(o));
 	across_good(fl_close(x->dev), "fl_close");
-	while (waitpid(x->child, &status, 0) < 0 && errno == EINTR)
-		;
-	close(x->line);
-	if (status)
+	if (child_end(&x->child, 0))
 		bench_broken("the other application ended in disorder");
+	child_hang_up(&x->child);
 	if (board_process_end(&x->board, NULL, 0))
 		bench_broken("the boards ended in disorder");
 	board_process_clean(&x->board);

@@ -10,16 +10,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "lib/faultline.h"
-#include "tools/faultline/board_process.h"
+#include "tools/harness/board_process.h"
 
 #define ACROSS_QUEUE 64u	/* requests under way, at most */
 
 struct across {
 	struct board_process board;
-	pid_t child;
+	struct child child;
+	bool other;		/* this is the child */
 	int line;			/* to the other application */
 	uint64_t bytes;			/* of each memory */
 	/* of this application */

@@ -233,3 +233,13 @@ void bench_measure(const struct bench_job *job, struct bench_result *r)
 	r->dropped = w->dropped;
 	free(w);
 }
+
+uint64_t bench_wander(uint64_t *at, uint32_t bytes, uint64_t span)
+{
+	uint64_t place = *at;
+
+	*at += bytes;
+	if (*at + bytes > span)
+		*at = 0;
+	return place;
+}

@@ -19,8 +19,6 @@
 #define TABLES_AT	8192u
 #define DATA_AT		(2u << 20)
 
-/* Descriptor bits; sources: smmu-ptes */
-
 static uint32_t pair_get(struct pair_node *n, uint32_t off)
 {
 	uint64_t v;
@@ -61,7 +59,7 @@ static uint32_t pair_command(struct pair_node *n, struct fl_fw_cmd c)
 	return pair_get(n, NIC_FW_BASE + NIC_FW_CMD_RESULT);
 }
 
-/* Four levels of tables that map PAIR_VA onwards, page by page. */
+/* Four levels of tables that map PAIR_VA onwards, page by page; sources: smmu-ptes */
 static uint64_t make_tables(struct pair_node *n, uint64_t bytes)
 {
 	struct dram *d = board_dram(n->board);

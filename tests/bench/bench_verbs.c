@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "bench_peer.h"
-#include "tools/faultline/board_process.h"
+#include "tools/harness/board_process.h"
 
 #define ROUND_MS	2000
 #define RUNS		3	/* of each, after a round's pairs */

@@ -36,6 +36,13 @@ expect 0 'the two are equal' 'the trace is kept' \
 	"$fl" send --mode processes --trace "$dir/trace" "$dir/some"
 expect 0 'LIB_COMPLETE' 'it tells what the library did in another process' \
 	cat "$dir/trace"
+expect 0 'the two are equal' 'packets are kept' \
+	"$fl" send --mode processes --pcap "$dir/pcap" "$dir/some"
+expect 0 '' 'all of them' sh -c 'test $(wc -c < "$0") -gt 600000' "$dir/pcap"
+expect 0 'pages brought in 0,' 'a warm destination over UDP' \
+	"$fl" send --mode processes --udp --warm "$dir/some"
+expect 0 'refused 19, sent again 19,' 'a cold one' \
+	"$fl" send --mode processes --udp "$dir/some"
 expect 0 'the two are equal' 'over UDP' \
 	"$fl" send --mode processes --udp "$dir/some"
 expect 0 'the two are equal' 'over UDP, with a cold source, held' \

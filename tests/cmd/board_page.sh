@@ -13,9 +13,9 @@ fail() {
 	bad=1
 }
 
-# Paths of the tree; what is in build/ is made.
-for f in $(grep -o '\(kernel-ref\|tests\|book\|lib\|rtl\)/[A-Za-z0-9_,./-]*' $page |
-	   sed 's/[.,:]*$//' | sort -u); do
+# Paths of the tree, not those below another; what is in build/ is made.
+for f in $(grep -oE '(^|[^/[:alnum:]_-])(kernel-ref|tests|book|lib|rtl)/[A-Za-z0-9_,./-]*' $page |
+	   sed 's/^[^a-z]//; s/[.,:]*$//' | sort -u); do
 	case $f in
 	lib/libfaultline.a|lib/firmware/*) continue ;;
 	esac
@@ -26,13 +26,13 @@ for f in $(grep -o 'link:[a-z_]*\.adoc' $page | sed 's/link://'); do
 done
 grep -q '^include::board.adoc' book/index.adoc || fail "not in the index"
 
-targets=$(grep -o '`make [a-z-]*' $page | sed 's/`make //' | sort -u)
+targets=$(grep -o '`make [a-z0-9-]*' $page | sed 's/`make //' | sort -u)
 [ -n "$targets" ] || fail "names no target of make"
 for t in $targets; do
 	case $t in
 	-*) continue ;;
 	esac
-	grep -q "^$t:" Makefile */*.mk */*/*.mk || fail "make $t is no target"
+	grep -q "^$t:" Makefile */*.mk */*/*.mk */*/*/*.mk || fail "make $t is no target"
 done
 for t in $(grep -o 'make -C kernel-ref/board [a-z]*' $page | sed 's/.* //' | sort -u); do
 	grep -q "^$t:" kernel-ref/board/Makefile || fail "make -C kernel-ref/board $t: no target"

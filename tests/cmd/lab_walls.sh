@@ -4,7 +4,7 @@
 # linker or Verilator read or write what is not its own. Each is done without the walls, where it
 # must succeed, and within them, where it must not; as this user, and as a plain one if this is
 # root. Then the same through the grader, and what the names of works come to in scores.csv.
-# What a subject tries when it runs: tests/unit/test_os_escape.c.
+# What a subject tries when it runs: tests/unit/tools/test_os_escape.c.
 set -u
 . tests/cmd/expect.inc
 top=$PWD

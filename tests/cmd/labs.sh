@@ -287,8 +287,9 @@ mkdir -p "$dir/errata/faultline" "$dir/obj/labs/driver" "$dir/obj/tools/grade"
 device=faultline/device.h
 sed 's/^\(#define DEV_ERR_[A-Z]* *\)0/\11/' "kernel-ref/include/$device" > "$dir/errata/$device"
 compile="${LAB_COMPILE%% *} -I$dir/errata ${LAB_COMPILE#* }"
-$compile $(sed -n 's/^flags: *//p' labs/driver/lab.conf) -c -o "$dir/obj/labs/driver/subject.o" \
-	labs/driver/subject.c
+for f in labs/driver/subject*.c; do
+	$compile $(sed -n 's/^flags: *//p' labs/driver/lab.conf) -c -o "$dir/obj/${f%.c}.o" "$f"
+done
 cp "$O/tools/grade/subject.o" "$dir/obj/tools/grade/"
 mkdir "$dir/erring"
 for f in $(sed -n 's/^files: *//p' labs/driver/lab.conf); do

@@ -45,7 +45,8 @@ quiet()
 
 compile()	# SOURCE RESULT
 {
-	quiet dtc -@ -i $board -I dts -O dtb -o "$2" "$1"
+	# As the Makefile there.
+	quiet dtc -Wno-avoid_unnecessary_addr_size -@ -i $board -I dts -O dtb -o "$2" "$1"
 }
 
 # Where a label is; Linux has moved some.
@@ -62,11 +63,23 @@ is()
 	return 1
 }
 
+# What Linux keeps away from is where the firmware has its tables.
+tables()
+{
+	want=$(echo 'R5_TABLES R5_TABLES_LOG2' | cpp -P -imacros rtl/zu/r5/board.h)
+	set -- $want
+	want="0 $(printf %x "$1") 0 $(printf %x $((1 << $2)))"
+	got=$(fdtget -t x "$dir/tree.dtb" "$(at faultline_tables)" reg) &&
+		[ "$got" = "$want" ] && return 0
+	echo "the firmware's tables are at $got, not at $want"
+	return 1
+}
+
 values()
 {
 	is compatible s "faultline,nic" && is reg x "0 fd800000 0 20000 0 a0000000 0 20000" &&
 	is interrupts u "0 155 4 0 89 4 0 90 4" && is faultline,index u 0 &&
-	is faultline,stream-base x 200 && is faultline,system u 0 &&
+	is faultline,stream-base x 200 && is faultline,queue-bits u 32 && tables && is faultline,system u 0 &&
 	is faultline,resolve u 1 && is dma-coherent s "" &&
 	is interrupt-parent u "$(fdtget -t u "$dir/tree.dtb" "$(at gic)" phandle)"
 }

@@ -28,6 +28,8 @@ ${MAKE:-make} --no-print-directory rtl-model >"$dir/made" 2>&1 ||
 
 expect 2 'a power of two, 64 to 65536' 'a length that no block of the random run has' \
 	${MAKE:-make} --no-print-directory -s rtl-random LONGEST=100
+expect 2 'a power of two, 64 to 65536' 'a length that no block of the competing run has' \
+	${MAKE:-make} --no-print-directory -s rtl-compete LONGEST=100
 expect 2 'a decimal number' 'a seed that is no number' \
 	${MAKE:-make} --no-print-directory -s rtl-random SEED=1x
 # test_engine_pair takes minutes on a model; make rtl-random does what it does.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# faultline run that is interrupted or killed: the folder that it had and what it
+# faultline run and send that are interrupted or killed: the folder that they had and what they
 # started go. Mode vm has a script here that only sleeps, instead of a guest; what is
 # left when that of guests is ended: tests/cmd/vqfdb_end.sh.
 set -u
@@ -58,5 +58,40 @@ done
 expect 0 'passed' 'who ends by himself leaves no folder either' \
 	env TMPDIR="$dir/tmp" "$fl" run --mode processes tests/scenario/write_cold.fl
 expect 0 '' 'at once' test -z "$(ls "$dir/tmp")"
+
+# --- at any moment, with all that there is: a board of another process, a fork server and two
+# processes of it, and a minder for each of two folders
+
+head -c 30000000 /dev/zero >"$dir/large"
+# A zombie is gone, too: in a container process 1 may wait for nobody.
+group_gone() { ! ps -eo pgid=,stat= | awk -v g="$1" '$1 == g && $2 !~ /^Z/' | grep -q .; }
+
+# cut SIGNAL WHO SECONDS: after so long it comes to the program, or to its whole group, as from
+# a terminal
+cut() {
+	TMPDIR=$dir/tmp setsid env --default-signal=INT "$fl" send --mode processes --udp \
+		"$dir/large" </dev/null >"$dir/said" 2>&1 &
+	run=$!
+	until_true 20 kill -0 -$run
+	sleep "$3"
+	[ "$2" = group ] && whom=-$run || whom=$run
+	kill -"$1" "$whom"
+	wait $run 2>/dev/null
+	how=$?
+	expect 0 '' "$1 to the $2 after $3 s ends it" test $how -gt 128
+	until_true 20 group_gone $run
+	expect 0 '' 'no process is left' test $? = 0
+	# Nobody was left who could remove the folders: the next program does.
+	[ "$1 $2" != 'KILL group' ] ||
+		TMPDIR=$dir/tmp "$fl" run --mode processes tests/scenario/write_cold.fl >"$dir/said"
+	until_true 20 empty
+	expect 0 '' 'no folder' test -z "$(ls "$dir/tmp")"
+}
+for moment in 0.03 0.1 0.4; do
+	for signal in 'TERM program' 'KILL program' 'INT group' 'KILL group'; do
+		# shellcheck disable=SC2086
+		cut $signal $moment
+	done
+done
 echo "1..$n"
 exit $bad

@@ -11,7 +11,7 @@ bad=0
 
 fresh() {
 	rm -rf "$work/tree"
-	mkdir -p "$work"/tree/{emu/{smmu,nic,host,trace},lib/os,rtl/hdl,kernel-ref/include,tests,tools}
+	mkdir -p "$work"/tree/{emu/{smmu,nic,host,trace},lib/os,rtl/hdl,kernel-ref/include,labs,tests,tools}
 	echo '# SPDX-License-Identifier: BSD-2-Clause' >"$work/tree/Makefile"
 }
 
@@ -56,7 +56,7 @@ accepts() {
 lines() { awk -v n="$1" 'BEGIN { while (n--) print "\tx = 1;" }'; }
 
 echo "KTAP version 1"
-echo "1..59"
+echo "1..63"
 fresh
 accepts "an almost empty tree"
 echo 'int x;' >"$work/tree/emu/a.c"
@@ -163,6 +163,15 @@ put emu/a.c <<<$'static int take(int x)\n{\n\treturn x;\n}'
 finds "a static function of one word" "emu/a.c:2: a function named take"
 put emu/a.c <<<$'static int queue_take(int x)\n{\n\treturn x;\n}\nstatic int n = sizeof(int);\nstatic int (*call)(int);'
 accepts "an object and a verb, and what is no function"
+put tests/a.h <<<$'static inline int queue_take(int x)\n{\n\tx++;\n\treturn x;\n}'
+finds "a function body in a test header" "tests/a.h:3: a function body of 2 lines"
+put tests/a.h <<<$'int queue_take(int x)\n{\n\treturn x;\n}'
+finds "one that is not inline" "tests/a.h:3: a function body of 1 lines"
+put labs/a.h <<<$'static int queue_take(int x)\n{\n\treturn x;\n}'
+finds "in a lab's as well" "labs/a.h:3: a function body of 1 lines"
+put tests/a.h <<<$'static inline int queue_take(int x,\n\tint y)\n{\n\treturn x + y;\n}'
+put emu/a.h <<<$'static inline int queue_put(int x)\n{\n\tx++;\n\treturn x;\n}'
+accepts "an inline function of one line there, and longer ones elsewhere"
 # The names are put together so that this file passes the test that it tests.
 facts() {
 	mkdir -p "$work/tree/book"

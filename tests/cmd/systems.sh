@@ -190,7 +190,12 @@ expect 1 'EDQUOT' 'one that has no room for a page' \
 	"$fl" send --policy pincache --cache 1 "$dir/keeps.fl"
 expect 0 'the two are equal' 'between processes' \
 	"$fl" send --mode processes --policy pincache --hook no "$dir/keeps.fl"
-expect 2 'which processes register all at once' 'between processes all of it has to fit' \
+head -c 20000 "$fl" >"$dir/some"
+expect 0 'the two are equal' 'between processes, through a small cache' \
+	"$fl" send --mode processes --policy pincache --cache 8K "$dir/some"
+expect 0 'the two are equal' 'and over UDP' \
+	"$fl" send --mode processes --udp --policy pincache --cache 8K "$dir/some"
+expect 1 'EDQUOT' 'between processes, one that has no room for a page' \
 	"$fl" send --mode processes --policy pincache --cache 1 "$dir/keeps.fl"
 expect 2 "0' stands here; wanted: a size of at least one byte" 'a bound of nothing' \
 	sh -c 'echo "policy pincache cache=0" > "$1/no.fl"; "$2" run "$1/no.fl"' - "$dir" "$fl"

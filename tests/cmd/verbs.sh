@@ -88,13 +88,23 @@ both 0 ' 8 100 ' 'ib_atomic_lat, compare and swap' ib_atomic_lat -A CMP_AND_SWAP
 both 0 '100 iters' 'ibv_rc_pingpong' ibv_rc_pingpong -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, on demand and asleep' ibv_rc_pingpong -o -e -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, by the new calls' ibv_rc_pingpong -N -n 100
-for name in overlap events lists arrivals objects; do
-	cc -std=gnu11 -O1 -pthread -o "$dir/$name" tests/verbs/$name.c -libverbs || exit 1
+both 0 '100 iters' 'ibv_ud_pingpong, and the bytes' ibv_ud_pingpong -c -n 100
+both 0 '100 iters' 'ibv_ud_pingpong, asleep' ibv_ud_pingpong -e -n 100
+both 0 ' 1000 100 ' 'ib_send_lat, datagrams' ib_send_lat -c UD -s 1000 -n 100
+both 0 ' 4096 100 ' 'ib_send_bw, datagrams' ib_send_bw -c UD -s 4096 -n 100
+FAULTLINE_SYSTEM=backup both 0 '100 iters' 'ibv_ud_pingpong with a backup ring' \
+	ibv_ud_pingpong -c -n 100
+FAULTLINE_SYSTEM=backup both 0 ' 1000 100 ' 'ib_send_lat with a backup ring' \
+	ib_send_lat -c UD -s 1000 -n 100
+for name in overlap segments events lists arrivals objects datagrams; do
+	cc -std=gnu11 -O1 -pthread -o "$dir/$name" tests/verbs/$name.c tests/verbs/rig.c -libverbs || exit 1
 done
 for system in npf odp2 rxe; do
 	for how in odp pinned; do
 		FAULTLINE_SYSTEM=$system expect 0 'once each' "order and atomics, $system, $how" \
 			timeout 100 "$fl" with --on a -- "$dir/overlap" $((++seed)) $how
+		FAULTLINE_SYSTEM=$system expect 0 'in their places' "requests in pieces, $system, $how" \
+			timeout 100 "$fl" with --on a -- "$dir/segments" 1 $how
 	done
 done
 for system in npf rxe; do
@@ -106,6 +116,10 @@ for system in npf rxe; do
 		timeout 100 "$fl" with --on a -- "$dir/arrivals"
 	FAULTLINE_SYSTEM=$system expect 0 'is refused' "what makes no sense, $system" \
 		timeout 100 "$fl" with --on a -- "$dir/objects"
+done
+for system in npf odp2 rxe droprc 'backup only' 'dropring only'; do
+	FAULTLINE_SYSTEM=${system% *} expect 0 'where their handles say' "datagrams, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/datagrams" ${system#"${system% *}"}
 done
 FAULTLINE_SYSTEM=part expect 0 'is refused' 'a pair of blocks that failed says so' \
 	timeout 100 "$fl" with --on a -- "$dir/objects" blocks
@@ -135,6 +149,7 @@ both 0 ' 65536 100 ' 'ib_write_bw --odp, over UDP' ib_write_bw --odp -n 100
 both 0 ' 4096 100 ' 'ib_read_bw, over UDP' ib_read_bw -s 4096 -n 100
 both 0 ' 4096 100 ' 'ib_send_bw, over UDP' ib_send_bw -s 4096 -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, over UDP' ibv_rc_pingpong -o -e -n 100
+both 0 '100 iters' 'ibv_ud_pingpong, over UDP' ibv_ud_pingpong -c -n 100
 kill $far $near
 wait $far
 wait $near

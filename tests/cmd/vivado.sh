@@ -25,7 +25,7 @@ run() {	# BOARD NODES: $dir/built
 
 # What the card's node has of a property, as numbers.
 tree() {	# PROPERTY
-	fdtget -t u "$dir/base.dtbo" /fragment@0/__overlay__/nic@fd800000 "$1"
+	fdtget -t u "$dir/base.dtbo" "$(fdtget "$dir/base.dtbo" /__symbols__ faultline)" "$1"
 }
 
 same() {	# WHAT A B
@@ -84,7 +84,7 @@ wrong() {	# FILE CHANGE: do board and tree still agree?
 
 mkdir -p "$dir/rtl"
 cp -r rtl/zu rtl/hdl rtl/gen "$dir/rtl/"
-sed 's/^&amba {/\/dts-v1\/; \/plugin\/; \&amba {/' kernel-ref/board/faultline.dtsi > "$dir/base.dts"
+{ echo '/dts-v1/; /plugin/;'; cat kernel-ref/board/faultline.dtsi; } > "$dir/base.dts"
 dtc -q -@ -I dts -O dtb -o "$dir/base.dtbo" "$dir/base.dts"
 
 for b in zcu102 kv260; do

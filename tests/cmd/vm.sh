@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # faultline vm: what is wrong with a command line is said with what would be right.
-# (What it does with guests: tests/unit/test_window_vm.c.)
+# (What it does with guests: tests/unit/window/test_window_vm.c.)
 set -u
 . tests/cmd/expect.inc
 

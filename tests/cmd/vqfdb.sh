@@ -146,6 +146,8 @@ check 'the same, while a process only sleeps' death KILL \
 some=tests/linux/send.job
 expect 2 'KERNEL=7.0: there are 6.1' 'a kernel that nobody fetches' \
 	make vqfdb KERNEL=7.0
+expect 2 'SMMU=mine: there are own and linux' 'an SMMU of nobody' make vqfdb SMMU=mine
+expect 2 'own or linux is wanted' 'the same, of a guest' tools/vqfdb/run --smmu mine $some
 expect 2 '--nodes 3' 'three guests' tools/vqfdb/run --nodes 3 $some
 expect 2 'no option --nothing' 'an option that does not exist' \
 	tools/vqfdb/run --nothing 1 $some

@@ -30,7 +30,7 @@ awk -v end="$end" '/^\*-/ { z = substr($1, 3); n = end / 2 ^ z * 200 } END {
 
 # Every file of names is there, and has a name for each value of its states.
 sed -n 's/^^[0-9]* //p' "$out/fault.gtkw" | sort -u >"$work/files"
-for name in fsm_tx fsm_rx ctl rd wr resp; do
+for name in fsm_tx fsm_rx ctl rd walk wr resp; do
 	grep -qx "$out/$name.names" "$work/files" || complain "$name.names is not used"
 done
 for m in TX RX; do
@@ -38,9 +38,10 @@ for m in TX RX; do
 		kernel-ref/include/faultline/fsm.def >"$work/want"
 	sed '/^#/d; s/?.*?//' "$out/fsm_${m,,}.names" | cmp - "$work/want" || complain "names of $m"
 done
-for name in ctl rd wr; do
-	sed '/^#/d' "$out/$name.names" | awk '$1 != NR - 1 || NF != 2 { exit 1 }
-		END { exit NR < 7 }' || complain "$name.names has a gap"
+for part in ctl:64 rd:4 walk:6 wr:8; do
+	name=${part%:*}
+	sed '/^#/d' "$out/$name.names" | awk -v least="${part#*:}" '$1 != NR - 1 || NF != 2 { exit 1 }
+		END { exit NR < least }' || complain "$name.names has a gap"
 done
 
 # With these names, the waves tell the story of the book. Identifiers are text: 2 is not "2.".

@@ -32,7 +32,8 @@ $(B)/faults/pair: $(O)/tests/faults/pair.o $(USER_LIB)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(B)/faults/guests: $(O)/tests/faults/guests.o $(HARNESS_OBJ) $(ARCHIVES)
+$(B)/faults/guests: $(O)/tests/faults/guests.o $(call rigs,tests/faults/guests.c) $(HARNESS_OBJ) \
+		$(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(LINK_LIBS)
@@ -42,7 +43,7 @@ FAULT_JOBS = $(B)/faults/jobs $(if $(JOBS_OF),--only "$(JOBS_OF)")
 FAULT_WHAT = $(FAULTLINE) $(FAULT_SO) $(B)/faults/pair $(B)/faults/guests \
 	     $(B)/labs/driver/grade labs/driver $(B)/faults/subject
 # One job grades the tree's own solution of a lab, which passes all tests.
-$(B)/faults/subject: $(call obj,tools/grade/subject.c labs/driver/subject.c) $(ARCHIVES)
+$(B)/faults/subject: $(call obj,tools/grade/subject.c $(wildcard labs/driver/subject*.c)) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(LINK) $(LAB_ALONE) -o $@ $(filter %.o,$^) $(LINK_LIBS)
 

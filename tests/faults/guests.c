@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "tests/unit/test_window_rig.h"
+#include "rig/window.h"
 
 static int over[2];	/* a pipe: both have what they came for */
 

@@ -50,7 +50,7 @@ static void fuzz_options_judge(const struct command *c, const struct options *o)
 	while (sets <= OPTIONS_SETS && o->sets[sets])
 		sets++;
 	FUZZ_EXPECT(sets <= OPTIONS_SETS, "the list of sets has an end");
-	FUZZ_EXPECT(!o->processes || o->cfg.mode == SIM_THREADS,
+	FUZZ_EXPECT(!o->cfg.processes || o->cfg.mode == SIM_THREADS,
 		    "processes run in threads mode");
 }
 
@@ -61,7 +61,7 @@ static bool fuzz_options_same(const struct options *a, const struct options *b)
 	       a->cfg.resolve == b->cfg.resolve &&
 	       a->cfg.resolve_number == b->cfg.resolve_number &&
 	       a->count == b->count &&
-	       a->processes == b->processes && a->vm == b->vm &&
+	       a->cfg.processes == b->cfg.processes && a->vm == b->vm &&
 	       a->cfg.system_given == b->cfg.system_given &&
 	       !a->trace == !b->trace;
 }

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "faultline/smmu_regs.h"
 #include "fuzz.h"
+#include "rig/smmu_bank.h"
 #include "smmu/smmu.h"
 
 const char fuzz_name[] = "smmu";
@@ -20,7 +20,6 @@ const char fuzz_name[] = "smmu";
 #define STEPS	400u
 #define SEEN	64u		/* pages that were accessed */
 #define STREAM	0x200u
-#define CB(n, reg)	(SMMU_CB_BASE(n) + SMMU_CB_##reg)
 
 static uint64_t memory[PAGES * 512];
 

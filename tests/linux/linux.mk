@@ -6,13 +6,15 @@
 $(call commands,STEPPABLE HANDED,linux-programs linux-tests)
 
 # A 32-bit program has a rule of its own, in tools/vqfdb/vqfdb.mk.
-LINUX_SRC := $(filter-out tests/linux/narrow.c,$(wildcard tests/linux/*.c))
+LINUX_RIG_SRC := tests/linux/rig.c tests/linux/swap.c tests/rig/fuse.c
+LINUX_SRC := $(filter-out tests/linux/narrow.c tests/linux/app.c $(LINUX_RIG_SRC),$(wildcard tests/linux/*.c))
 LINUX_TEST_SRC := $(filter tests/linux/test_%,$(LINUX_SRC))
 LINUX_TEST_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_TEST_SRC))
 LINUX_BIN := $(filter-out $(LINUX_TEST_BIN),\
 	     $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_SRC)))
 LINUX_EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/linux/%,$(EXAMPLE_SRC))
-ALL_OBJ += $(call obj,$(LINUX_SRC))
+LINUX_RIG_OBJ := $(call obj,$(LINUX_RIG_SRC))
+ALL_OBJ += $(call obj,$(LINUX_SRC)) $(LINUX_RIG_OBJ)
 
 # The same make for an arm64 Linux.
 ARM64 = $(MAKE) --no-print-directory B=build/arm64 CC=aarch64-linux-gnu-gcc \
@@ -21,8 +23,9 @@ ARM64 = $(MAKE) --no-print-directory B=build/arm64 CC=aarch64-linux-gnu-gcc \
 linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN)
 linux-tests: $(LINUX_TEST_BIN)
 
-# The job is the one that the emulator's processes run.
-JOB_OBJ := $(call obj,tools/faultline/app.c tools/faultline/sha256.c)
+# The main job's two applications.
+JOB_OBJ := $(call obj,tests/linux/app.c tools/faultline/sha256.c)
+ALL_OBJ += $(call obj,tests/linux/app.c)
 $(LINUX_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(JOB_OBJ) $(USER_LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -35,7 +38,7 @@ $(LINUX_EXAMPLE_BIN): $(B)/linux/%: lib/examples/%.c lib/examples/example.h $(US
 	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -static -o $@ $< $(USER_LIB)
 
 # Tests of the driver there, with the harness of all tests.
-$(LINUX_TEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(HARNESS_OBJ) $(USER_LIB)
+$(LINUX_TEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(LINUX_RIG_OBJ) $(HARNESS_OBJ) $(USER_LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) -static -o $@ $< $(HARNESS_OBJ) $(USER_LIB)
+	$(Q)$(LINK) -static -o $@ $< $(LINUX_RIG_OBJ) $(HARNESS_OBJ) $(USER_LIB)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * send - the main job on a real Linux, with a card at /dev/faultline0: the two
- * applications that `faultline send` runs on boards of the emulator
- * (tools/faultline/app.c), as two processes here, or one here and one on the machine
- * at the other end of PORT.
+ * send - the main job on a real Linux, with a card at /dev/faultline0: what `faultline
+ * send` does on boards of the emulator, by two applications (app.c), as two processes
+ * here, or one here and one on the machine at the other end of PORT.
  *
  *	send [OPTION...] FILE		two processes, both on this card
  *	send [OPTION...] --to PORT FILE	the sender
@@ -24,7 +23,7 @@
 #include <unistd.h>
 
 #include "lib/faultline.h"
-#include "tools/faultline/app.h"
+#include "tests/linux/app.h"
 #include "tools/faultline/sha256.h"
 
 #define REQUEST_BYTES (16u << 20)	/* as tools/faultline/job.h */

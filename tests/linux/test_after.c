@@ -32,6 +32,8 @@ static const char *const complaints[] = {
 	"INFO: task", "INFO: rcu", "rcu: INFO", "corruption", "Bad page",
 	"refcount_t:", "nobody cared", "no TLB sync", "SMMU global fault",
 	"firmware does not answer", "does not close", "the card is gone",
+	"Unexpected global fault", "Blocked unknown Stream", "TLB sync timed out",
+	"Unhandled context fault",
 };
 
 /* The log of the kernel from its begin; one record a read (dev-kmsg). */

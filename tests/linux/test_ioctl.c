@@ -486,6 +486,15 @@ TEST("a process may have so many objects and no more, and others still get their
 	others_work();
 }
 
+TEST("a plan of the board's own is refused where the board brought none")
+{
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
+	EXPECT_EQ(fl_set_policy(rig.src.dev, FL_SYSTEM_PART, FL_RESOLVE_OWN),
+		  -EINVAL);
+	EXPECT_EQ(fl_set_resolve(rig.src.dev, FL_RESOLVE_OWN, 0), -EINVAL);
+	rig_finish();
+}
+
 TEST("a seventeenth process is told that the card is busy")
 {
 	struct fl_device *dev[17];

@@ -8,7 +8,7 @@
  */
 #include <sys/syscall.h>
 
-#include "fuse.h"
+#include "rig/fuse.h"
 #include "rig.h"
 
 #define BYTES	(4 * RIG_BLOCK)

@@ -113,7 +113,7 @@ static void too_much(void)
 	init.cap.max_inline_data = 1000;
 	check_null(ibv_create_qp(pd, &init), EINVAL);
 	init = good;
-	init.qp_type = IBV_QPT_UD;
+	init.qp_type = IBV_QPT_UC;
 	check_null(ibv_create_qp(pd, &init), EOPNOTSUPP);
 	/* What the device says it can have, all at once; and as little as there can be. */
 	init = good;
@@ -198,6 +198,41 @@ static void qp_queried(void)
 	check_error(ibv_destroy_qp(b.qp), 0);
 }
 
+/* What qp_access_flags do not name is no request for the pair, though the region allows it. */
+static void qp_rights(void)
+{
+	static const struct { enum ibv_wr_opcode opcode; int flag; } op[] = {
+		{ IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_WRITE },
+		{ IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ },
+		{ IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC },
+	};
+	struct ibv_sge sge = rig_sge(0, 8);
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1,
+					.send_flags = IBV_SEND_SIGNALED };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+	struct end a = { 0 }, b = { 0 };
+	int i, k;
+
+	for (i = 0; i < 6; i++) {
+		k = i / 2;
+		ends_make(&a, &b);
+		attr.qp_access_flags = i % 2 ? op[k].flag : 14 & ~op[k].flag;
+		check_error(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+		wr.opcode = op[k].opcode;
+		wr.wr.rdma.remote_addr = (uintptr_t)mem + RIG_BYTES / 2;
+		wr.wr.rdma.rkey = mr->rkey;
+		if (k == 2) {
+			wr.wr.atomic.remote_addr = (uintptr_t)mem + RIG_BYTES / 2;
+			wr.wr.atomic.compare_add = 1;
+			wr.wr.atomic.rkey = mr->rkey;
+		}
+		check_error(ibv_post_send(a.qp, &wr, &bad), 0);
+		cq_expect(a.send, 0, i % 2 ? IBV_WC_SUCCESS : IBV_WC_REM_INV_REQ_ERR);
+		check_error(ibv_destroy_qp(a.qp), 0);
+		check_error(ibv_destroy_qp(b.qp), 0);
+	}
+}
+
 static int mr_advise(struct ibv_pd *in, enum ibv_advise_mr_advice advice, uint32_t flags,
 		  uint64_t addr, uint32_t bytes, uint32_t key)
 {
@@ -251,7 +286,8 @@ static void on_demand(void)
 	check_that(rc == (IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
 			  IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
 			  IBV_ODP_SUPPORT_SRQ_RECV), "rc_odp_caps", rc);
-	check_that(!x.odp_caps.per_transport_caps.ud_odp_caps, "ud_odp_caps", 0);
+	check_that(x.odp_caps.per_transport_caps.ud_odp_caps == IBV_ODP_SUPPORT_SEND, "ud_odp_caps",
+		   x.odp_caps.per_transport_caps.ud_odp_caps);
 	m = ibv_reg_mr(pd, p, 7 * 4096, ALL | IBV_ACCESS_ON_DEMAND);
 	reads = ibv_reg_mr(pd, p, 4096, IBV_ACCESS_ON_DEMAND | IBV_ACCESS_REMOTE_READ);
 	check_that(m && reads && other, "regions", errno);
@@ -329,10 +365,8 @@ static void unmapped_advised(int touched)
 /* They say so, and what they return can be told from an object. */
 static void calls_missing(void)
 {
-	struct ibv_ah_attr ah = { .dlid = lid, .port_num = 1 };
 	struct ibv_mw *mw;
 
-	check_null(ibv_create_ah(pd, &ah), EOPNOTSUPP);
 	check_null(ibv_import_pd(ctx, 1), EOPNOTSUPP);
 	check_null(ibv_import_mr(pd, 1), EOPNOTSUPP);
 	check_null(ibv_import_device(1), EOPNOTSUPP);
@@ -386,6 +420,7 @@ int main(int argc, char **argv)
 	users_keep();
 	too_much();
 	qp_queried();
+	qp_rights();
 	on_demand();
 	unmapped_advised(0);
 	unmapped_advised(1);

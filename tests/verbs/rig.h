@@ -4,8 +4,8 @@
  * that are connected to each other. Each end has completion queues of its own. They use
  * libibverbs alone, and say what failed.
  */
-#ifndef VERBS_RIG_H
-#define VERBS_RIG_H
+#ifndef FL_VERBS_RIG_H
+#define FL_VERBS_RIG_H
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -18,11 +18,11 @@
 #define RIG_BYTES	65536u
 #define RIG_WAIT_MS	20000	/* what does not come in this time does not come */
 
-static struct ibv_context *ctx;
-static struct ibv_pd *pd;
-static struct ibv_mr *mr;	/* of mem, with all rights */
-static unsigned char *mem;
-static uint16_t lid;
+extern struct ibv_context *ctx;
+extern struct ibv_pd *pd;
+extern struct ibv_mr *mr;	/* of mem, with all rights */
+extern unsigned char *mem;
+extern uint16_t lid;
 
 struct end {
 	struct ibv_qp *qp;
@@ -35,8 +35,8 @@ struct end {
 #define check_that(good, what, came)                                          \
 	do {                                                                  \
 		if (!(good)) {                                                \
-			printf("failed: line %d: %s (%d)\n", __LINE__, what,  \
-			       (int)(came));                                  \
+			printf("failed: %s:%d: %s (%d)\n", __FILE__,          \
+			       __LINE__, what, (int)(came));                  \
 			exit(1);                                              \
 		}                                                             \
 	} while (0)
@@ -53,107 +53,20 @@ struct end {
 		check_that(errno == (wanted), #call " is not " #wanted, errno); \
 	} while (0)
 
-static inline void rig_open(void)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_port_attr port;
-
-	check_that(list && list[0], "device", errno);
-	ctx = ibv_open_device(list[0]);
-	check_that(ctx && !ibv_query_port(ctx, 1, &port), "port", errno);
-	lid = port.lid;
-	pd = ibv_alloc_pd(ctx);
-	mem = mmap(NULL, RIG_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		   -1, 0);
-	check_that(pd && mem != MAP_FAILED, "memory", errno);
-	mr = ibv_reg_mr(pd, mem, RIG_BYTES, IBV_ACCESS_LOCAL_WRITE |
-			IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-			IBV_ACCESS_REMOTE_ATOMIC);
-	check_that(mr, "region", errno);
-	ibv_free_device_list(list);
-}
-
-static inline struct ibv_cq *rig_cq(int entries)
-{
-	struct ibv_cq *cq = ibv_create_cq(ctx, entries, NULL, NULL, 0);
-
-	check_that(cq, "completion queue", errno);
-	return cq;
-}
+void rig_open(void);
+struct ibv_cq *rig_cq(int entries);
 
 /* Into INIT; queues that it has not yet are made, of 64 entries. */
-static inline void end_make(struct end *e, struct ibv_srq *srq, int max_wr)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-				   IBV_ACCESS_REMOTE_ATOMIC,
-	};
-	struct ibv_qp_init_attr init = {
-		.srq = srq, .qp_type = IBV_QPT_RC,
-		.cap = { (uint32_t)max_wr, srq ? 0 : (uint32_t)max_wr, 2, 2, 64 },
-	};
+void end_make(struct end *e, struct ibv_srq *srq, int max_wr);
 
-	if (!e->send)
-		e->send = rig_cq(64);
-	if (!e->recv)
-		e->recv = rig_cq(64);
-	init.send_cq = e->send;
-	init.recv_cq = e->recv;
-	e->qp = ibv_create_qp(pd, &init);
-	check_that(e->qp, "queue pair", errno);
-	check_error(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
-}
-
-static inline void end_receives(struct end *e, const struct end *peer)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = e->mtu ? e->mtu : IBV_MTU_1024,
-		.dest_qp_num = peer->qp->qp_num, .rq_psn = 77, .max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1, .ah_attr = { .dlid = lid, .port_num = 1 },
-	};
-
-	check_error(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-				  IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), 0);
-}
-
-static inline void end_sends(struct end *e)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7,
-		.rnr_retry = e->rnr_tries ? e->rnr_tries : 7, .sq_psn = 77,
-		.max_rd_atomic = 4,
-	};
-
-	check_error(ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-				  IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				  IBV_QP_MAX_QP_RD_ATOMIC), 0);
-}
-
-static inline void ends_connect(struct end *a, struct end *b)
-{
-	end_receives(a, b);
-	end_receives(b, a);
-	end_sends(a);
-	end_sends(b);
-}
+void end_receives(struct end *e, const struct end *peer);
+void end_sends(struct end *e);
+void ends_connect(struct end *a, struct end *b);
 
 /* a and b as they are, in a new life. */
-static inline void ends_make(struct end *a, struct end *b)
-{
-	end_make(a, NULL, 16);
-	end_make(b, NULL, 16);
-	ends_connect(a, b);
-}
+void ends_make(struct end *a, struct end *b);
 
-static inline int end_modify(struct end *e, enum ibv_qp_state state)
-{
-	struct ibv_qp_attr attr = { .qp_state = state };
-
-	return ibv_modify_qp(e->qp, &attr, IBV_QP_STATE);
-}
+int end_modify(struct end *e, enum ibv_qp_state state);
 
 static inline struct ibv_sge rig_sge(uint32_t at, uint32_t bytes)
 {
@@ -161,58 +74,15 @@ static inline struct ibv_sge rig_sge(uint32_t at, uint32_t bytes)
 }
 
 /* Of mem from 0 on; a WRITE or READ reaches mem from the middle on. */
-static inline int end_post(struct end *e, enum ibv_wr_opcode opcode, uint64_t wr_id,
-			   uint32_t bytes, uint32_t rkey)
-{
-	struct ibv_sge sge = rig_sge(0, bytes);
-	struct ibv_send_wr *bad, wr = {
-		.wr_id = wr_id, .sg_list = &sge, .num_sge = !!bytes, .opcode = opcode,
-		.send_flags = IBV_SEND_SIGNALED, .imm_data = 0x12345678,
-		.wr.rdma = { (uintptr_t)mem + RIG_BYTES / 2, rkey },
-	};
+int end_post(struct end *e, enum ibv_wr_opcode opcode, uint64_t wr_id,
+	     uint32_t bytes, uint32_t rkey);
 
-	return ibv_post_send(e->qp, &wr, &bad);
-}
-
-static inline int end_post_recv(struct end *e, uint64_t wr_id, uint32_t bytes)
-{
-	struct ibv_sge sge = rig_sge(RIG_BYTES / 4, bytes);
-	struct ibv_recv_wr *bad, wr = {
-		.wr_id = wr_id, .sg_list = &sge, .num_sge = !!bytes,
-	};
-
-	return ibv_post_recv(e->qp, &wr, &bad);
-}
-
-static inline int rig_post_srq(struct ibv_srq *srq, uint64_t wr_id, uint32_t bytes)
-{
-	struct ibv_sge sge = rig_sge(RIG_BYTES / 4, bytes);
-	struct ibv_recv_wr *bad, wr = {
-		.wr_id = wr_id, .sg_list = &sge, .num_sge = !!bytes,
-	};
-
-	return ibv_post_srq_recv(srq, &wr, &bad);
-}
+int end_post_recv(struct end *e, uint64_t wr_id, uint32_t bytes);
+int rig_post_srq(struct ibv_srq *srq, uint64_t wr_id, uint32_t bytes);
 
 /* The next completion; what never comes ends the program by its caller's limit. */
-static inline struct ibv_wc cq_next(struct ibv_cq *cq)
-{
-	struct ibv_wc wc;
-	int n;
+struct ibv_wc cq_next(struct ibv_cq *cq);
 
-	memset(&wc, 0xEE, sizeof(wc));
-	while (!(n = ibv_poll_cq(cq, 1, &wc)))
-		;
-	check_that(n == 1, "ibv_poll_cq", n);
-	return wc;
-}
-
-static inline void cq_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status)
-{
-	struct ibv_wc wc = cq_next(cq);
-
-	check_that(wc.status == status, ibv_wc_status_str(wc.status), wc.wr_id);
-	check_that(wc.wr_id == wr_id, "another request's completion", wc.wr_id);
-}
+void cq_expect(struct ibv_cq *cq, uint64_t wr_id, enum ibv_wc_status status);
 
 #endif

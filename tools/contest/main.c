@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The other end of "faultline contest": what a plan is linked with. It reads a fault
- * and the state from one descriptor, calls plan(), and writes the state and the answer
- * to the other one, until nobody asks any more.
+ * and the state from a line, calls plan(), and writes the state and the answer there,
+ * until nobody asks any more.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ static bool talk_read(void *to, size_t n)
 
 	for (; n; p += got, n -= (size_t)got) {
 		do
-			got = read(CONTEST_ASKS, p, n);
+			got = read(CONTEST_LINE, p, n);
 		while (got < 0 && errno == EINTR);
 		if (got <= 0)
 			return false;
@@ -34,7 +34,7 @@ static bool talk_write(const void *from, size_t n)
 
 	for (; n; p += put, n -= (size_t)put) {
 		do
-			put = write(CONTEST_ANSWERS, p, n);
+			put = write(CONTEST_LINE, p, n);
 		while (put < 0 && errno == EINTR);
 		if (put <= 0)
 			return false;

@@ -8,8 +8,7 @@
 
 #include "faultline/plan.h"
 
-#define CONTEST_ASKS	3	/* descriptors of the program */
-#define CONTEST_ANSWERS	4
+#define CONTEST_LINE	3	/* descriptor of the program, both ways */
 
 struct contest_question {
 	struct fl_plan_fault fault;

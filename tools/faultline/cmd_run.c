@@ -59,7 +59,6 @@ static int cmd_run_run(const struct command *c, int argc, char **argv)
 		scenario_free(s);
 		return err;
 	}
-	o.cfg.processes = o.processes;
 	err = scenario_run(s, &o.cfg, stdout, o.own[OWN_VERBOSE] != NULL,
 			   &report);
 	if (options_close_outputs(c, &o) && !err)

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host/host.h"
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"
 #include "tools/scenario/words.h"
@@ -79,18 +78,10 @@ static int cmd_send_run(const struct command *c, int argc, char **argv)
 		       file.path);
 		return 0;
 	}
-	if (o.own[OWN_UDP] && (!o.processes || o.trace)) {
+	if (o.own[OWN_UDP] && (!o.cfg.processes || o.trace)) {
 		fprintf(stderr, "faultline send: --udp goes with --mode "
 			"processes, and without --trace (two processes write "
 			"two traces: faultline board --trace)\n");
-		return 2;
-	}
-	if (o.processes && o.cfg.cache.bytes &&
-	    o.cfg.cache.bytes < file.pages * HOST_PAGE) {
-		fprintf(stderr, "faultline send: --cache is less than the %llu page%s of "
-			"%s, which processes register all at once; wanted: more, or "
-			"another --mode\n", (unsigned long long)file.pages,
-			word_plural(file.pages), file.path);
 		return 2;
 	}
 	err = options_open_outputs(c, &o);
@@ -101,13 +92,13 @@ static int cmd_send_run(const struct command *c, int argc, char **argv)
 			  .warm = o.own[OWN_WARM] != NULL,
 			  .cold_source = o.own[OWN_COLD_SOURCE] != NULL,
 			  .udp = o.own[OWN_UDP] != NULL };
-	tell_start(&j, o.processes ? "processes (wall time)" :
+	tell_start(&j, o.cfg.processes ? "processes (wall time)" :
 		       j.cfg.mode == SIM_LOCKSTEP ? "lockstep (virtual time)" :
 						    "threads (wall time)");
 	/* Nothing is done that cannot be told; and a child must not inherit it. */
 	if (fflush(stdout))
 		return 1;
-	err = o.processes ? job_run_processes(&j, &r) : job_run(&j, &r);
+	err = job_run(&j, &r);
 	n = r.complete ? job_story(stdout, &r.trace, 4, "a", "b") : 4;
 	if (n < 0) {
 		snprintf(r.problem, sizeof(r.problem), "the story cannot be "

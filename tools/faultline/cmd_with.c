@@ -95,6 +95,7 @@ static int cmd_with_run(const struct command *c, int argc, char **argv)
 		fprintf(stderr, "faultline with: %s\n", strerror(errno));
 		return 1;
 	}
+	/* No child (tools/harness): what a shell wants of the program reaches it. */
 	execvp(*program, program);
 	err = errno;
 	fprintf(stderr, "faultline with: %s: %s\n", *program, strerror(err));

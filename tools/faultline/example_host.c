@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		status = build_software(&x);
 	if (!status)
 		status = example_run(&x);
-	/* Who is stuck still has a stack: leave it all to the system. */
+	/* A thread that is stuck still has a stack: leave it all to the system. */
 	if (status == STUCK && x.process) {
 		fflush(NULL);
 		_Exit(STUCK);

@@ -11,6 +11,7 @@
 #include "faultline/entries.h"
 #include "host/host.h"
 #include "sim/sim.h"
+#include "tools/faultline/far_board.h"
 #include "tools/faultline/sha256.h"
 #include "tools/scenario/words.h"
 #include "tools/view/rows.h"
@@ -27,6 +28,8 @@
 #define CHUNK		65536
 #define FRAMES_LEAST	HOST_PAGES
 #define WAIT_NS		3600000000000ull
+/* Of each thread: there are few, and they wait for processes more than for memory. */
+#define RECORDS_PROCESSES (1u << 20)
 
 const char *job_time(uint64_t ns, char text[32])
 {
@@ -116,10 +119,18 @@ struct job_state {
 	struct work_counts start;
 };
 
+/* Room for the whole file on each side, so that nothing is evicted. */
+static uint64_t job_frames(const struct job_file *f)
+{
+	uint64_t frames = f->pages + 4096 / HOST_FRAMES;
+
+	return frames < FRAMES_LEAST ? FRAMES_LEAST : frames;
+}
+
 static int set_up(struct job_state *s, struct testbed *w)
 {
 	const struct job_file *f = s->j->file;
-	struct testbed_board_config cfg = { .frames = FRAMES_LEAST,
+	struct testbed_board_config cfg = { .frames = job_frames(f),
 					  .contexts = s->j->contexts,
 					  .block_bytes = s->j->block_bytes };
 	const struct testbed_joining join = { .depth = 256 };
@@ -128,9 +139,6 @@ static int set_up(struct job_state *s, struct testbed *w)
 	struct pair_plan plans[2] = { plan, plan };
 	int err;
 
-	/* Room for the whole file on each side, so that nothing is evicted. */
-	if (f->pages + 4096 / HOST_FRAMES > cfg.frames)
-		cfg.frames = f->pages + 4096 / HOST_FRAMES;
 	boards[0] = boards[1] = cfg;
 	err = pair_make(&s->pair, w, boards, plans);
 	if (!err)
@@ -342,10 +350,13 @@ static void job_script(struct testbed *w, void *arg)
 		s->r->error = job_transfer(s);
 	if (!s->r->error)
 		s->r->error = read_counts(s);
-	s->r->trace.r = testbed_records(w, &n, &s->r->complete);
-	s->r->trace.n = s->r->trace.r ? n : 0;
-	if (!s->r->error && !s->r->trace.r)
-		s->r->error = -ENOMEM;
+	/* Of two programs, neither has all of it. */
+	if (!s->j->udp) {
+		s->r->trace.r = testbed_records(w, &n, &s->r->complete);
+		s->r->trace.n = s->r->trace.r ? n : 0;
+		if (!s->r->error && !s->r->trace.r)
+			s->r->error = -ENOMEM;
+	}
 	if (!s->r->error)
 		s->r->error = hash_destination(s);
 	if (s->r->error)
@@ -356,6 +367,8 @@ static void job_script(struct testbed *w, void *arg)
 int job_run(const struct job *j, struct job_result *r)
 {
 	struct job_state *s = calloc(1, sizeof(*s));
+	struct testbed_config cfg = j->cfg;
+	struct far_board far;
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -365,7 +378,18 @@ int job_run(const struct job *j, struct job_result *r)
 	}
 	s->j = j;
 	s->r = r;
-	err = pair_run(&j->cfg, job_script, s, r->problem, sizeof(r->problem));
+	if (cfg.processes)
+		cfg.trace_records = RECORDS_PROCESSES;
+	if (j->udp) {
+		if (far_board_start(&far, j, job_frames(j->file), r)) {
+			free(s);
+			return 1;
+		}
+		cfg.far = &far.far;
+	}
+	err = pair_run(&cfg, job_script, s, r->problem, sizeof(r->problem));
+	if (j->udp)
+		far_board_end(&far, r);
 	if (err == -EDEADLK)
 		return 1;	/* threads that can never end still use s */
 	free(s->work);

@@ -26,7 +26,7 @@ struct job {
 	bool warm;		/* the destination is resident */
 	bool cold_source;	/* the source is left on disk */
 	uint32_t contexts, block_bytes;	/* of both boards; 0: as usual */
-	bool udp;		/* processes: each board in one of its own */
+	bool udp;		/* processes: each board in one of its own, joined by UDP */
 };
 
 struct job_result {
@@ -39,7 +39,7 @@ struct job_result {
 	uint64_t total_ns;	/* register, page in, transfer, deregister */
 	uint64_t transfer_ns;	/* first post to last completion */
 	uint64_t faults, stalls, pages_in, refused, resent, blocks, wire_bytes;
-	struct work_counts count;	/* not of processes */
+	struct work_counts count;	/* not of a board that is joined by UDP */
 	struct view_trace trace; /* of all events that the rings still hold */
 	bool complete;		/* nothing was lost of it */
 };
@@ -50,8 +50,6 @@ int job_file_open(struct job_file *f, const char *path, const char *who);
 void job_file_zeros(struct job_file *f, uint64_t bytes);
 /* 0, or 1: something is wrong (error, status, same, problem). view_free(&r->trace). */
 int job_run(const struct job *j, struct job_result *r);
-/* The same between two processes that attach to a third (processes.c); threads mode. */
-int job_run_processes(const struct job *j, struct job_result *r);
 
 /* Print the rows of one block's life as numbered lines: the next number, or -ENOMEM. */
 int job_story(FILE *f, const struct view_trace *t, int number,

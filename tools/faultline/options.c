@@ -205,7 +205,7 @@ static int take_common(const struct command *c, struct options *o,
 	case OPT_MODE:
 		i = options_choose(c, "--mode", value, modes);
 		o->cfg.mode = i > 0 ? SIM_THREADS : SIM_LOCKSTEP;
-		o->processes = i == MODE_PROCESSES;
+		o->cfg.processes = i == MODE_PROCESSES;
 		o->vm = i == MODE_VM;
 		if (o->vm && c != &command_run)
 			return options_wrong(c, "--mode", value, "lockstep, "

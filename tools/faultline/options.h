@@ -35,8 +35,7 @@ struct command {
 
 struct options {
 	struct testbed_config cfg;
-	/* --mode processes, or vm (cfg.mode: threads) */
-	bool processes, vm;
+	bool vm;		/* --mode vm (cfg.mode: threads) */
 	const char *sets[OPTIONS_SETS + 1];
 	const char *trace, *pcap;	/* paths, or NULL */
 	const char *own[OPTIONS_OWN];	/* value, "" for a flag, NULL: not given */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -49,9 +48,15 @@ static bool program_find(const char *name, char path[PATHS])
 	return false;
 }
 
-static _Noreturn void compiler_child(const struct plan_program *p,
-				     const char *cc)
+struct compiler {
+	const struct plan_program *p;
+	const char *path;
+};
+
+static int be_compiler(int line, void *compiler)
 {
+	const struct compiler *of = compiler;
+	const struct plan_program *p = of->p;
 	char include[PATHS], root[PATHS], contest[PATHS], entry[PATHS];
 	char *const argv[] = {
 		"cc", "-std=gnu11", "-O1", "-g", "-Wall", include, root,
@@ -71,7 +76,7 @@ static _Noreturn void compiler_child(const struct plan_program *p,
 		{ p->folder.path, CONFINE_MAY_READ | CONFINE_MAY_LIST | CONFINE_MAY_WRITE },
 	};
 	struct confine c = {
-		.kind = CONFINE_TOOLS, .program = cc,
+		.kind = CONFINE_TOOLS, .program = of->path,
 		.cpu_s = BUILD_CPU_S, .memory_bytes = BUILD_MEMORY,
 		.file_bytes = BUILD_FILE, .path = paths,
 		.paths = sizeof(paths) / sizeof(paths[0]),
@@ -81,24 +86,16 @@ static _Noreturn void compiler_child(const struct plan_program *p,
 	snprintf(root, PATHS, "-I%s", p->tree);
 	snprintf(contest, PATHS, "%s/tools/contest", p->tree);
 	snprintf(entry, PATHS, "%s/tools/contest/main.c", p->tree);
+	(void)line;
 	setenv("TMPDIR", p->folder.path, 1);
 	setenv("CCACHE_DISABLE", "1", 1);
 	setenv("LC_ALL", "C", 1);
 	os_close_from(3);
 	os_end_with_parent();
 	if (!SANITIZED && confine_self(&c) < 0)
-		_exit(126);
-	execv(cc, argv);
-	_exit(127);
-}
-
-static int child_wait(pid_t pid)
-{
-	int status = -1;
-
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+		return 126;
+	execv(of->path, argv);
+	return 127;
 }
 
 static int build_failed(struct plan_program *p, int exit_status,
@@ -142,8 +139,9 @@ int plan_program_build(struct plan_program *p, const char *source,
 		       const char *tree)
 {
 	char cc[PATHS], *real;
-	int status, err;
-	pid_t pid;
+	struct compiler of = { p, cc };
+	struct child child;
+	int err;
 
 	memset(p, 0, sizeof(*p));
 	p->own = (struct fl_plan_own){ plan_program_ask, p };
@@ -163,18 +161,16 @@ int plan_program_build(struct plan_program *p, const char *source,
 		return 2;
 	}
 	snprintf(p->program, sizeof(p->program), "%s/plan", p->folder.path);
-	fflush(NULL);
-	pid = fork();
-	if (!pid)
-		compiler_child(p, cc);
-	if (pid < 0)
-		return build_failed(p, 2, strerror(errno));
-	status = child_wait(pid);
-	if (WIFSIGNALED(status))
+	err = child_start(&child, be_compiler, &of);
+	if (err)
+		return build_failed(p, 2, strerror(-err));
+	err = child_end(&child, 0);
+	child_hang_up(&child);
+	if (err < 0)
 		return build_failed(p, 1, "the compiler took more than it may");
-	if (WEXITSTATUS(status) == 126)
+	if (err == 126)
 		return build_failed(p, 2, "the compiler cannot be confined");
-	if (status)
+	if (err)
 		return build_failed(p, 1, "it does not compile");
 	/* The walls keep a linker from saying so itself. */
 	if (chmod(p->program, 0700))
@@ -189,115 +185,74 @@ void plan_program_free(struct plan_program *p)
 
 /* ---- running ---- */
 
-static _Noreturn void program_child(const struct plan_program *p, int asks,
-				    int answers, int report)
+static int be_program(int line, void *program)
 {
 	static char *const env[] = { NULL };
 	char *const argv[] = { "plan", NULL };
+	const struct plan_program *p = program;
 	struct confine c = {
 		.kind = CONFINE_LOADED, .program = p->program,
 		.cpu_s = RUN_CPU_S, .memory_bytes = RUN_MEMORY,
 		.file_bytes = RUN_FILE,
 	};
-	int null = open("/dev/null", O_RDONLY), held;
+	int null, held;
 
-	asks = fcntl(asks, F_DUPFD, 10);
-	answers = fcntl(answers, F_DUPFD, 10);
-	report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+	line = fcntl(line, F_DUPFD, 10);
+	null = open("/dev/null", O_RDONLY);
 	/* What it prints is for who wrote it, and is no answer. */
-	if (null < 0 || asks < 0 || answers < 0 || report < 0 ||
-	    dup2(null, 0) < 0 || dup2(2, 1) < 0 ||
-	    dup2(asks, CONTEST_ASKS) < 0 ||
-	    dup2(answers, CONTEST_ANSWERS) < 0 ||
-	    dup2(report, CONTEST_ANSWERS + 1) < 0 ||
-	    fcntl(CONTEST_ANSWERS + 1, F_SETFD, FD_CLOEXEC))
-		_exit(126);
-	os_close_from(CONTEST_ANSWERS + 2);
+	if (null < 0 || line < 0 || dup2(null, 0) < 0 || dup2(2, 1) < 0 ||
+	    dup2(line, CONTEST_LINE) < 0)
+		return 126;
+	os_close_from(CONTEST_LINE + 1);
 	os_end_with_parent();
 	held = SANITIZED ? 0 : confine_self(&c);
-	if (write(CONTEST_ANSWERS + 1, &held, sizeof(held)) != sizeof(held) ||
+	if (write(CONTEST_LINE, &held, sizeof(held)) != sizeof(held) ||
 	    held < 0)
-		_exit(126);
+		return 126;
 	if (SANITIZED)
 		execve(p->program, argv, env);
 	else
 		confine_exec(p->program, argv, env);
-	_exit(127);
-}
-
-static int pipes_make(int pipes[3][2])
-{
-	int i, k;
-
-	for (i = 0; i < 3; i++) {
-		if (!pipe(pipes[i]))
-			continue;
-		for (k = 0; k < 2 * i; k++)
-			close(pipes[k / 2][k % 2]);
-		return -errno;
-	}
-	for (i = 0; i < 6; i++)
-		fcntl(pipes[i / 2][i % 2], F_SETFD, FD_CLOEXEC);
-	return 0;
+	return 127;
 }
 
 int plan_program_start(struct plan_program *p)
 {
-	int pipes[3][2], held = -1, err = pipes_make(pipes);
+	int err;
 
-	if (err)
-		return err;
-	/* One that is dead is found by its answer. */
-	signal(SIGPIPE, SIG_IGN);
 	p->problem[0] = 0;
 	p->asked = 0;
-	fflush(NULL);
-	p->pid = fork();
-	if (!p->pid)
-		program_child(p, pipes[0][0], pipes[1][1], pipes[2][1]);
-	err = p->pid < 0 ? -errno : 0;
-	close(pipes[0][0]);
-	close(pipes[1][1]);
-	close(pipes[2][1]);
-	p->asks = pipes[0][1];
-	p->answers = pipes[1][0];
-	if (!err && read(pipes[2][0], &held, sizeof(held)) != sizeof(held))
-		held = -1;
-	close(pipes[2][0]);
-	p->held = held;
-	if (p->pid > 0)
-		return 0;
-	close(p->asks);
-	close(p->answers);
+	err = child_start(&p->child, be_program, p);
+	/* One that is dead is found by its answer. */
+	if (err || os_receive_all(p->child.line, &p->held, sizeof(p->held),
+				  NULL, NULL, -1))
+		p->held = -1;
 	return err;
 }
 
 static void program_died(struct plan_program *p)
 {
-	int status = child_wait(p->pid);
+	int status = child_end(&p->child, 0);
+	char words[CHILD_WORDS];
 
-	p->pid = 0;
-	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU ||
-				    WTERMSIG(status) == SIGKILL))
+	if (status == -SIGXCPU || status == -SIGKILL)
 		snprintf(p->problem, sizeof(p->problem), "plan() used up %d s "
 			 "of CPU at fault %llu", RUN_CPU_S,
 			 (unsigned long long)p->asked);
-	else if (WIFSIGNALED(status))
+	else if (status < 0)
 		snprintf(p->problem, sizeof(p->problem), "plan() crashed at "
-			 "fault %llu: signal %d (%s)",
-			 (unsigned long long)p->asked, WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
+			 "fault %llu: %s", (unsigned long long)p->asked,
+			 child_words(status, words));
 	else
 		snprintf(p->problem, sizeof(p->problem), "the program ended by "
-			 "itself at fault %llu, with status %d",
-			 (unsigned long long)p->asked, WEXITSTATUS(status));
+			 "itself at fault %llu, with %s",
+			 (unsigned long long)p->asked,
+			 child_words(status, words));
 }
 
 static void program_late(struct plan_program *p)
 {
-	kill(p->pid, SIGKILL);
-	child_wait(p->pid);
-	p->pid = 0;
+	child_end(&p->child, SIGKILL);
 	snprintf(p->problem, sizeof(p->problem), "plan() gave no answer within "
 		 "%d s at fault %llu", ANSWER_MS / 1000,
 		 (unsigned long long)p->asked);
@@ -305,7 +260,7 @@ static void program_late(struct plan_program *p)
 
 static bool program_hear(struct plan_program *p, void *to, size_t n)
 {
-	struct pollfd fd = { .fd = p->answers, .events = POLLIN };
+	struct pollfd fd = { .fd = p->child.line, .events = POLLIN };
 	char *at = to;
 	ssize_t got;
 	int ready;
@@ -318,9 +273,7 @@ static bool program_hear(struct plan_program *p, void *to, size_t n)
 			program_late(p);
 			return false;
 		}
-		got = read(p->answers, at, n);
-		if (got < 0 && errno == EINTR)
-			continue;
+		got = os_receive(p->child.line, at, n, NULL, NULL);
 		if (got <= 0) {
 			program_died(p);
 			return false;
@@ -333,13 +286,7 @@ static bool program_hear(struct plan_program *p, void *to, size_t n)
 
 static bool program_say(struct plan_program *p, const void *from, size_t n)
 {
-	ssize_t put;
-
-	/* Less than a pipe takes at once. */
-	do
-		put = write(p->asks, from, n);
-	while (put < 0 && errno == EINTR);
-	if (put == (ssize_t)n)
+	if (!os_send_all(p->child.line, from, n, NULL, 0, -1))
 		return true;
 	program_died(p);
 	return false;
@@ -353,8 +300,8 @@ static void plan_program_ask(void *arg, const struct fl_plan_fault *fault,
 	struct contest_question q = { *fault, *state };
 	struct contest_answer a;
 
-	p->asked += p->pid != 0;
-	if (!p->pid || !program_say(p, &q, sizeof(q)) ||
+	p->asked += p->child.pid != 0;
+	if (!p->child.pid || !program_say(p, &q, sizeof(q)) ||
 	    !program_hear(p, &a, sizeof(a))) {
 		bring->now = fault->block;
 		return;
@@ -365,11 +312,6 @@ static void plan_program_ask(void *arg, const struct fl_plan_fault *fault,
 
 void plan_program_stop(struct plan_program *p)
 {
-	close(p->asks);
-	if (p->pid) {
-		kill(p->pid, SIGKILL);
-		child_wait(p->pid);
-	}
-	close(p->answers);
-	p->pid = 0;
+	child_end(&p->child, SIGKILL);
+	child_hang_up(&p->child);
 }

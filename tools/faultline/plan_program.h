@@ -10,11 +10,11 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/types.h>
 
 #include "faultline/plan.h"
 #include "tools/confine/confine.h"
-#include "tools/scenario/folder.h"
+#include "tools/harness/child.h"
+#include "tools/harness/folder.h"
 
 struct plan_program {
 	struct fl_plan_own own;		/* for testbed_config.plan */
@@ -24,8 +24,7 @@ struct plan_program {
 	char program[FOLDER_PATH + 8];
 	int held;			/* CONFINED_*; -1: it never started */
 	/* One run. */
-	pid_t pid;
-	int asks, answers;
+	struct child child;	/* questions and answers go over its line */
 	uint64_t asked;
 	char problem[200];		/* "": none */
 };

@@ -291,7 +291,7 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 	bool full;
 
 	while (n) {
-		/* Who answers has read all before it: there is room. */
+		/* A subject that answers has read everything before: there is room. */
 		done = send(t->fd, p, n, MSG_DONTWAIT);
 		if (done < 0 && errno == EINTR)
 			continue;

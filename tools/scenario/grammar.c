@@ -58,7 +58,7 @@ const struct rule rules[] = {
 	{ V_CONNECT, "connect", NULL, "process process 'as new:connection",
 	  "depth=count domain=count order={posted|relaxed} mtu=size "
 	  "timeout=count retry=count rnr=count rnr_retry=count reads=count "
-	  "psn=count inline=size",
+	  "psn=count inline=size datagrams",
 	  "a queue pair on each side, connected; a process may be its own peer"
 	  },
 	{ V_INJECT, "inject", NULL, "board '-> board",

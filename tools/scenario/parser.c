@@ -428,26 +428,37 @@ struct scenario *scenario_parse(const char *file, const char *text,
 	return NULL;
 }
 
+/* A longer text is no scenario: a device, or a pipe that never ends. */
+#define TEXT_MAX	(16u << 20)
+
+/* NULL and errno. EILSEQ: it is no text. */
 static char *parser_read_all(FILE *f)
 {
 	size_t n = 0, room = 4096, got;
 	char *text = malloc(room), *more;
+	int error = 0;
 
-	while (text && (got = fread(text + n, 1, room - n - 1, f)) > 0) {
+	while (text && !error && (got = fread(text + n, 1, room - n - 1, f)) > 0) {
+		if (memchr(text + n, 0, got))
+			error = EILSEQ;
 		n += got;
 		if (n + 1 < room)
 			continue;
+		if (n > TEXT_MAX)
+			error = EFBIG;
 		more = realloc(text, room *= 2);
 		if (!more)
 			free(text);
 		text = more;
 	}
+	if (ferror(f))
+		error = errno;
 	if (text)
 		text[n] = 0;
-	if (text && (ferror(f) || memchr(text, 0, n))) {
-		errno = ferror(f) ? errno : EILSEQ;
+	if (error) {
 		free(text);
-		return NULL;
+		text = NULL;
+		errno = error;
 	}
 	return text;
 }

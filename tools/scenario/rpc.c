@@ -195,7 +195,7 @@ static void tell_completion(void *line, const struct fl_completion *c,
 	memset(&x, 0, sizeof(x));	/* padding goes over the line too */
 	x.c = *c;
 	x.now_ns = now_ns;
-	/* Who has gone hears no answer either: the next command does not come. */
+	/* A peer that has gone hears no answer either: its next command does not come. */
 	line_say(*(int *)line, LINE_COMPLETION, &x, sizeof(x));
 }
 

@@ -145,7 +145,7 @@ int rpc_call(int line, const struct rpc_command *o, struct rpc_answer *r,
 void rpc_serve(int line);
 
 /*
- * Who passes a line on to another machine says there that the process has ended,
+ * Whatever passes a line on to another machine says there that the process has ended,
  * with its exit status, or -signal: these bytes, as they stand.
  */
 struct rpc_end {

@@ -367,8 +367,10 @@ static void act_explain(struct run *r, const struct statement *st, int err)
 		{ V_CONNECT, -EINVAL, "no queue has this depth, or no card these "
 				      "options" },
 		{ V_CONNECT, -EOPNOTSUPP, "mtu=, timeout=, retry=, rnr=, "
-					  "rnr_retry=, reads=, psn= and inline= "
-					  "are of packets (policy npf and others)" },
+					  "rnr_retry=, reads=, psn=, inline= and "
+					  "datagrams are of packets (policy npf and "
+					  "others), and not all of these of "
+					  "datagrams" },
 		{ V_POKE, -EINVAL, "offset and value have the register's "
 				   "width, 32 bits or width=64" },
 		{ V_POKE, -ENXIO, "the device has no register there" },

@@ -29,6 +29,7 @@ int run_connect(struct run *r, const struct statement *st)
 		.depth = (unsigned int)statement_number(st, "depth", DEPTH),
 		.pd = (unsigned int)statement_number(st, "domain", 0),
 		.relaxed = order && order->choice,
+		.datagrams = statement_option(st, "datagrams"),
 		.inline_bytes = (unsigned int)statement_number(st, "inline", 0),
 	};
 

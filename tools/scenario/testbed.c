@@ -87,7 +87,8 @@ static int load_timing(struct testbed *w, char *error, size_t error_bytes)
 			      error_bytes);
 
 	/* The user's own come after, and so have the last word. */
-	if (err >= 0 && (w->cfg.guest_script || w->cfg.engine != ENGINE_C))
+	if (err >= 0 && (w->cfg.guest_script || w->cfg.far ||
+			 w->cfg.engine != ENGINE_C))
 		err = timing_set(&w->timing, TESTBED_PATIENCE, error,
 				 error_bytes);
 	for (; err >= 0 && set && *set; set++)
@@ -98,8 +99,10 @@ static int load_timing(struct testbed *w, char *error, size_t error_bytes)
 /* Before there is any thread: a child that forks the others, and the sockets' folder. */
 static int start_others(struct testbed *w, char *error, size_t error_bytes)
 {
-	int err = w->cfg.processes ? fork_server_start(&w->fork_server, w->cfg.seed) : 0;
+	int err = 0;
 
+	if (w->cfg.processes)
+		err = fork_server_start(&w->fork_server, w->cfg.seed, rpc_serve);
 	if (err) {
 		snprintf(error, error_bytes, "cannot fork: %s", strerror(-err));
 		return err;

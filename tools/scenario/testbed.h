@@ -51,6 +51,7 @@ struct testbed_board {
 	struct testbed *testbed;
 	bool driver;
 	struct testbed_guest *guest;	/* mode vm, with processes */
+	const char *far;		/* testbed_far.device; board is NULL then */
 };
 
 /* How a process handles missing pages: a row of the table, or one that is like it. */
@@ -182,6 +183,12 @@ struct testbed_board_config {
 int testbed_board_add(struct testbed *w, const char *name,
 		    const struct testbed_board_config *cfg,
 		    struct testbed_board **out);
+/*
+ * The board of cfg.far, linked with those that there are: processes on it are as any, but
+ * neither its kernel nor its card can be looked at. Once.
+ */
+int testbed_board_far(struct testbed *w, const char *name,
+		      struct testbed_board **out);
 int testbed_link_add(struct testbed *w, struct testbed_board *a,
 		   struct testbed_board *b);
 int testbed_process_add(struct testbed *w, const char *name, struct testbed_board *b,
@@ -258,6 +265,7 @@ int testbed_prefetch(struct testbed_buffer *b, uint64_t off, uint64_t len,
 struct testbed_joining {
 	unsigned int depth, pd;
 	bool relaxed;
+	bool datagrams;		/* though one of the systems has connections, too */
 	/* Of packets: as in struct fl_qp_init; and FL_ATTR_* that are not the profile's. */
 	unsigned int inline_bytes, mask;
 	struct fl_qp_attr attr;

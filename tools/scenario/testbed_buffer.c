@@ -35,7 +35,7 @@ static int refuse_touch(struct testbed_buffer *b, uint64_t va)
 	return -EFAULT;
 }
 
-/* The kernel that knows is in a guest: the process asks it. */
+/* The kernel that knows is elsewhere: the process asks it. */
 static int may_touch_there(struct testbed_buffer *b, const struct span *s,
 			   int need)
 {
@@ -59,7 +59,7 @@ static int may_touch(struct testbed_buffer *b, const struct span *s, int need)
 	uint64_t end = va + s->len;
 	int prot;
 
-	if (b->process->board->guest)
+	if (testbed_kernel_elsewhere(b->process->board))
 		return may_touch_there(b, s, need);
 	while (va < end) {
 		if (mm_lookup(mm, va, &from, &to, &prot) || !(prot & need))
@@ -280,7 +280,7 @@ int testbed_buffer_resident(struct testbed_buffer *b, uint64_t off,
 	if (err || b->process->gone)
 		return err ? err : -ESRCH;
 	va = (uint64_t)(uintptr_t)b->mem + s.off;
-	if (b->process->board->guest) {
+	if (testbed_kernel_elsewhere(b->process->board)) {
 		o.addr = va;
 		o.bytes = s.len;
 		err = testbed_rpc(b->process, &o, &r, NULL);

@@ -16,9 +16,16 @@
 struct capture;
 struct fl_plan_own;
 
+/* A board that another program serves (`faultline board`), joined by UDP. */
+struct testbed_far {
+	const char *device;	/* what a process of it opens, for fl_open() */
+	const char *udp;	/* the link, for fabric_udp_parse() */
+};
+
 struct testbed_config {
 	enum sim_mode mode;
 	bool processes;			/* mode must be SIM_THREADS */
+	const struct testbed_far *far;	/* with processes; or NULL: there is none */
 	/*
 	 * Mode vm (SIM_THREADS too): what boots a guest, the job for it, and files
 	 * that it has in /job (NULL at the end); NULL: no guests.
@@ -53,8 +60,8 @@ struct testbed_config {
 
 /*
  * How long a card waits for an answer with guests, since the other card's driver is in
- * one that may not have a CPU just then; and from an engine in Verilog, which is
- * slow. Of the timing profile; for time by the wall alone.
+ * one that may not have a CPU just then; of a board elsewhere, for the same reason; and from
+ * an engine in Verilog, which is slow. Of the timing profile; for time by the wall alone.
  */
 #define TESTBED_PATIENCE	"fw.wall_timeout=200000000"
 

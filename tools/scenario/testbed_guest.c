@@ -19,7 +19,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tools/scenario/guest_rules.h"
@@ -38,8 +37,8 @@ extern char **environ;
 struct testbed_guest {
 	char folder[PATH_BYTES - 16];
 	struct window *window;
-	pid_t pid;		/* of the script; 0: it has ended */
-	int status;		/* then */
+	struct child script;
+	int status;		/* when it has ended */
 	unsigned int ports, taken;
 	int listen[PORTS];	/* -1: taken */
 };
@@ -100,7 +99,7 @@ static int spawn_script(struct testbed *w, struct testbed_guest *g,
 
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, w->folder.line, LINE_FD);
-	err = posix_spawn(&g->pid, argv[0], &files, NULL, (char **)argv,
+	err = posix_spawn(&g->script.pid, argv[0], &files, NULL, (char **)argv,
 			  environ);
 	posix_spawn_file_actions_destroy(&files);
 	return err;
@@ -136,21 +135,14 @@ static int start_script(struct testbed *w, struct testbed_guest *g)
 	err = spawn_script(w, g, argv);
 	if (!err)
 		return 0;
-	g->pid = 0;
+	g->script.pid = 0;
 	testbed_why_set(w, "%s: %s", w->cfg.guest_script, strerror(err));
 	return -err;
 }
 
 static bool has_ended(struct testbed_guest *g)
 {
-	int status;
-
-	if (g->pid && waitpid(g->pid, &status, WNOHANG) == g->pid) {
-		g->pid = 0;
-		g->status = WIFEXITED(status) ? WEXITSTATUS(status) :
-						-WTERMSIG(status);
-	}
-	return !g->pid;
+	return !g->script.pid || child_ended(&g->script, &g->status);
 }
 
 /* The last of what the guest said, for people. */
@@ -273,28 +265,27 @@ static void end_one(struct testbed *w, struct testbed_board *b, bool by_force)
 {
 	struct testbed_guest *g = b->guest;
 	int left_ms = END_MS;
+	char words[CHILD_WORDS];
 	unsigned int i;
 
 	for (i = 0; i < g->ports; i++)
 		if (g->listen[i] >= 0)
 			close(g->listen[i]);
 	if (by_force && !has_ended(g))
-		kill(g->pid, SIGTERM);
+		kill(g->script.pid, SIGTERM);
 	while (!has_ended(g) && left_ms > 0) {
 		poll(NULL, 0, STEP_MS);
 		left_ms -= STEP_MS;
 	}
 	if (!has_ended(g)) {
-		kill(g->pid, SIGTERM);
-		waitpid(g->pid, NULL, 0);
+		child_end(&g->script, SIGTERM);
 		g->status = -SIGTERM;
 	}
 	if (g->status && !by_force) {
 		show_console(b);
 		testbed_note_problem(w, 6, "board %s: the guest did not end in "
-				     "order (%s %d)", b->name,
-				     g->status < 0 ? "signal" : "status",
-				     abs(g->status));
+				     "order (%s)", b->name,
+				     child_words(g->status, words));
 	}
 	if (g->window)
 		window_destroy(g->window);

@@ -7,9 +7,9 @@
 #include "nic/wire.h"
 #include "serve/serve.h"
 #include "sim/timing.h"
-#include "tools/scenario/folder.h"
+#include "tools/harness/folder.h"
 #include "tools/scenario/oracle.h"
-#include "tools/scenario/fork_server.h"
+#include "tools/harness/fork_server.h"
 #include "tools/scenario/testbed.h"
 
 #define TESTBED_BOARDS	WIRE_NODES
@@ -27,6 +27,7 @@ struct testbed {
 	struct sim *sim;
 	struct fabric *fabric;
 	struct testbed_board board[TESTBED_BOARDS];
+	struct testbed_board far;	/* none of these */
 	struct testbed_process process[TESTBED_PROCESSES];
 	struct testbed_buffer buffer[TESTBED_BUFFERS];
 	struct testbed_connection conn[TESTBED_CONNS];
@@ -93,6 +94,8 @@ void testbed_mail_free(struct testbed_connection *c);
 void testbed_listener_path(const struct testbed *w, const struct testbed_board *b,
 		     char *path, size_t path_bytes);
 int testbed_listener_open(struct testbed *w, struct testbed_board *b);
+/* Is the kernel of that board one of another program's? Then its process is asked. */
+bool testbed_kernel_elsewhere(const struct testbed_board *b);
 /* All processes have ended. */
 void testbed_listener_close(struct testbed *w);
 

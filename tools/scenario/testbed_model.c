@@ -8,7 +8,7 @@
  *	- what a region holds when it is taken back;
  *	- whatever the CPU reads, in every mode;
  *	- at the end all bytes of all buffers of processes that are there, in every
- *	  mode but vm, where their kernel is elsewhere.
+ *	  mode but vm and on a board elsewhere, whose kernel cannot be looked at.
  *
  * Looking leaves no trace: it brings no page in, takes no time and is no event.
  *

@@ -169,7 +169,7 @@ static int end_elsewhere(struct testbed_process *p, bool kill)
 	} else {
 		err = fork_server_reap(&p->testbed->fork_server, p->pid, p->line,
 				       kill, &status);
-		if (!err)
+		if (!err && !p->board->far)
 			err = wait_buried(p);
 	}
 	process_forget(p);
@@ -198,6 +198,7 @@ static void end_unheard(struct testbed_process *p, int err, int said)
 {
 	/* What it would say next is of no use to anybody. */
 	int status = end_elsewhere(p, err != -ESRCH || p->board->guest);
+	char words[CHILD_WORDS];
 
 	if (err == -ESRCH && p->board->guest) {
 		testbed_why_set(p->testbed, "the guest of board %s has gone",
@@ -207,9 +208,8 @@ static void end_unheard(struct testbed_process *p, int err, int said)
 	if (err == -ECHILD)
 		status = said;
 	if (err == -ESRCH || err == -ECHILD)
-		testbed_why_set(p->testbed, "process %s has ended by itself (%s %d)",
-				p->name, status < 0 ? "signal" : "status",
-				status < 0 ? -status : status);
+		testbed_why_set(p->testbed, "process %s has ended by itself (%s)",
+				p->name, child_words(status, words));
 	else
 		testbed_why_set(p->testbed, "process %s %s", p->name,
 				err == -EPROTO ? "answered what makes no sense" :
@@ -324,6 +324,9 @@ static int process_open_card(struct testbed_process *p)
 		err = guest_epoch(p, &o.epoch_ns);
 		if (err)
 			return err;
+	} else if (p->board->far) {
+		o.text = p->board->far;
+		o.epoch_ns = os_now_ns() - sim_now(w->sim);
 	} else if (p->pid) {
 		n = snprintf(device, sizeof(device), "emu:");
 		testbed_listener_path(w, p->board, device + n,
@@ -333,7 +336,7 @@ static int process_open_card(struct testbed_process *p)
 		return -ENAMETOOLONG;
 	}
 	err = testbed_rpc(p, &o, &r, NULL);
-	if (!err && p->pid && !p->board->guest) {
+	if (!err && p->pid && !testbed_kernel_elsewhere(p->board)) {
 		name_elsewhere(p, name);
 		p->mm = host_find_mm(p->board->kernel, name);
 		err = p->mm ? 0 : -ESRCH;
@@ -418,6 +421,7 @@ int testbed_process_end(struct testbed_process *p)
 {
 	struct rpc_command o = { .kind = RPC_CLOSE };
 	struct rpc_answer r;
+	char words[CHILD_WORDS];
 	int status, err = testbed_rpc(p, &o, &r, NULL);
 
 	if (p->gone)
@@ -432,8 +436,7 @@ int testbed_process_end(struct testbed_process *p)
 	status = end_elsewhere(p, false);
 	if (status)
 		testbed_note_problem(p->testbed, 6,
-			"process %s did not end in order (%s %d)", p->name,
-			status < 0 ? "signal" : "status",
-			status < 0 ? -status : status);
+			"process %s did not end in order (%s)", p->name,
+			child_words(status, words));
 	return err;
 }

@@ -105,15 +105,29 @@ static int connection_join(struct testbed_connection *c, int side,
 			  FL_ATTR_TIMEOUT | FL_ATTR_RD_ATOMIC)
 
 static enum oracle_order connection_order(const struct testbed_process *p,
-					  bool relaxed)
+					  const struct testbed_connection *c)
 {
-	if (speaks_datagrams(p))
+	if (c->datagrams)
 		return ORACLE_DATAGRAMS;
 	if (speaks_packets(p))
 		return ORACLE_PACKETS;
 	if (p->system.row.transport == FL_TRANSPORT_NV)
 		return ORACLE_FRAGMENTS;
-	return relaxed ? ORACLE_RELAXED : ORACLE_POSTED;
+	return c->relaxed ? ORACLE_RELAXED : ORACLE_POSTED;
+}
+
+/* Is it of datagrams? 1, 0, or it cannot be. */
+static int joining_datagrams(const struct testbed_process *p, const struct testbed_process *q,
+			     const struct testbed_joining *j)
+{
+	if (!j->datagrams && speaks_datagrams(p) != speaks_datagrams(q))
+		return -EOPNOTSUPP;
+	if (!j->datagrams && !speaks_datagrams(p))
+		return 0;
+	if (j->mask & NOT_OF_DATAGRAMS || j->relaxed || !speaks_packets(p) ||
+	    !speaks_packets(q))
+		return -EOPNOTSUPP;
+	return 1;
 }
 
 int testbed_connect(struct testbed_process *p, struct testbed_process *q,
@@ -131,17 +145,17 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 		return j->pd >= RPC_DOMAINS ? -EINVAL : -ENODEV;
 	if ((j->mask || j->inline_bytes) && !(speaks_packets(p) && speaks_packets(q)))
 		return -EOPNOTSUPP;
+	err = joining_datagrams(p, q, j);
+	if (err < 0)
+		return err;
 	memset(c, 0, sizeof(*c));
-	c->datagrams = speaks_datagrams(p);
-	if (c->datagrams && (j->mask & NOT_OF_DATAGRAMS || j->relaxed ||
-			     !speaks_datagrams(q)))
-		return -EOPNOTSUPP;
+	c->datagrams = err;
 	c->name = name;
 	c->relaxed = j->relaxed;
 	c->process[0] = p;
 	c->process[1] = q;
-	c->pair[0] = oracle_pair(w->oracle, name, connection_order(p, j->relaxed));
-	c->pair[1] = oracle_pair(w->oracle, name, connection_order(q, j->relaxed));
+	c->pair[0] = oracle_pair(w->oracle, name, connection_order(p, c));
+	c->pair[1] = oracle_pair(w->oracle, name, connection_order(q, c));
 	c->number[0] = 2 * w->conns;
 	c->number[1] = 2 * w->conns + 1;
 	err = connection_make_pair(c, 0, j, &address[0]);

@@ -46,5 +46,5 @@ stepping-labs:
 
 # A test that says "variants: not-stepped" expects bytes of the usual device.
 STEPPING_SRC := $(if $(SHORT),,$(filter-out $(call variant,not-stepped),$(UNIT_SRC)))
-stepped: $(FAULTLINE) $(patsubst tests/unit/%.c,$(B)/tests/%,$(STEPPING_SRC))
+stepped: $(FAULTLINE) $(call unit_here,$(STEPPING_SRC))
 	@tests/stepped $(STEPPING) $(FAULTLINE) $(filter $(B)/tests/%,$^)

@@ -17,10 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/harness/child.h"
 #include "tools/scenario/rpc.h"
 
 #define PORTS		30
@@ -30,8 +29,7 @@
 
 static struct port {
 	int fd;
-	int line;		/* towards the process; -1: there is none */
-	pid_t pid;
+	struct child child;	/* line -1: there is none */
 	bool seen;		/* somebody has been at the other end */
 	bool over;		/* he has hung up */
 } port[PORTS];
@@ -57,63 +55,48 @@ static bool write_all(int fd, const void *from, size_t n)
 
 /* ---- processes ---- */
 
-static void port_start(struct port *p)
+static int be_program(int line, void *none)
 {
 	char number[12];
-	int ends[2], i;
+	int i;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) {
-		perror("agent: socketpair");
-		return;
-	}
-	p->pid = fork();
-	if (!p->pid) {
-		/* The end of a line is told by all who hold it. */
-		for (i = 0; i < ports; i++) {
-			close(port[i].fd);
-			if (port[i].line >= 0)
-				close(port[i].line);
-		}
-		close(ends[0]);
-		snprintf(number, sizeof(number), "%d", ends[1]);
-		/* Anew, so that its memory lies where nobody else's does. */
-		execl(program, program, "--serve", number, (char *)NULL);
-		_exit(127);
-	}
-	close(ends[1]);
-	if (p->pid > 0) {
-		p->line = ends[0];
-		return;
-	}
-	perror("agent: fork");
-	p->pid = 0;
-	close(ends[0]);
+	(void)none;
+	/* The end of a line is told by all who hold it. */
+	for (i = 0; i < ports; i++)
+		close(port[i].fd);
+	snprintf(number, sizeof(number), "%d", line);
+	/* Anew, so that its memory lies where nobody else's does. */
+	execl(program, program, "--serve", number, (char *)NULL);
+	return 127;
+}
+
+static void port_start(struct port *p)
+{
+	int err = child_start(&p->child, be_program, NULL);
+
+	if (err)
+		fprintf(stderr, "agent: no process: %s\n", strerror(-err));
 }
 
 /* Its exit status, or -signal. by_force: whoever does not end is killed. */
 static int port_reap(struct port *p, bool by_force)
 {
-	int status = 0, naps = 0;
-	pid_t done;
+	int status, naps = 0;
 
-	close(p->line);
-	p->line = -1;
-	while ((done = waitpid(p->pid, &status, by_force ? WNOHANG : 0)) !=
-	       p->pid) {
-		if (done < 0 && errno != EINTR)
-			break;
-		if (by_force && ++naps == END_NAPS)
-			kill(p->pid, SIGKILL);
+	child_hang_up(&p->child);
+	for (; by_force && naps < END_NAPS; naps++) {
+		if (child_ended(&p->child, &status))
+			return status;
 		poll(NULL, 0, NAP_MS);
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+	return child_end(&p->child, by_force ? SIGKILL : 0);
 }
 
 /* ---- ports ---- */
 
 static void hang_up(struct port *p)
 {
-	if (p->line >= 0)
+	if (p->child.line >= 0)
 		port_reap(p, true);
 	p->over = true;
 }
@@ -129,18 +112,18 @@ static void from_port(struct port *p)
 		hang_up(p);
 		return;
 	}
-	if (p->line < 0)
+	if (p->child.line < 0)
 		port_start(p);
 	/* A process that has ended is found out by its line. */
-	if (p->line >= 0)
-		write_all(p->line, piece, (size_t)n);
+	if (p->child.line >= 0)
+		write_all(p->child.line, piece, (size_t)n);
 }
 
 static void from_process(struct port *p)
 {
 	static char piece[65536];
 	struct rpc_end end;
-	ssize_t n = read(p->line, piece, sizeof(piece));
+	ssize_t n = read(p->child.line, piece, sizeof(piece));
 
 	if (n < 0 && errno == EINTR)
 		return;
@@ -153,7 +136,7 @@ static void from_process(struct port *p)
 	}
 }
 
-/* Who has not been seen yet is not waited for by poll: it would not wait. */
+/* poll() is not used for an agent that was not seen yet: it would not wait. */
 static void port_look(struct port *p, const struct pollfd *at_port,
 		      const struct pollfd *at_line)
 {
@@ -166,7 +149,7 @@ static void port_look(struct port *p, const struct pollfd *at_port,
 	}
 	if (at_port->revents & POLLIN)
 		from_port(p);
-	if (p->line >= 0 && at_line->revents)
+	if (p->child.line >= 0 && at_line->revents)
 		from_process(p);
 }
 
@@ -181,7 +164,7 @@ static bool agent_serve(void)
 			.fd = port[i].over ? -1 : port[i].fd,
 			.events = POLLIN,
 		};
-		fds[2 * i + 1] = (struct pollfd){ .fd = port[i].line,
+		fds[2 * i + 1] = (struct pollfd){ .fd = port[i].child.line,
 						  .events = POLLIN };
 		left |= !port[i].over;
 		all_seen &= port[i].seen;
@@ -216,7 +199,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (; ports < argc - 1; ports++) {
-		port[ports] = (struct port){ .line = -1 };
+		port[ports] = (struct port){ .child.line = -1 };
 		port[ports].fd = open(argv[ports + 1], O_RDWR);
 		if (port[ports].fd < 0) {
 			fprintf(stderr, "agent: %s: %s\n", argv[ports + 1],

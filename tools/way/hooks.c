@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * hooks.c - what a program compiled with -finstrument-functions calls when a function of
- * its begins and ends: a line each, "THREAD begins|ends OFFSET" (of the function in the
- * program), in the file that WAY_LOG names. Preloaded; tools/way/measure reads the lines.
+ * its begins and ends: a line each, "PROCESS.THREAD begins|ends OFFSET" (of the function in
+ * the program), at the end of the file that WAY_LOG names, where the processes of a run meet.
+ * Preloaded; tools/way/measure reads the lines.
  */
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define HOOK __attribute__((no_instrument_function, used))
 
 void __cyg_profile_func_enter(void *fn, void *from);
 void __cyg_profile_func_exit(void *fn, void *from);
 
-static FILE *to;
+static const char *path;		/* NULL: nothing is noted */
 static ElfW(Addr) base;		/* of the program, which comes first */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -36,12 +39,22 @@ HOOK static int hooks_first(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 1;
 }
 
+/* A process that is forked has one thread, and must not find the lock with another of before. */
+HOOK static void hooks_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+HOOK static void hooks_forked(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
 HOOK static void hooks_begin(void)
 {
-	const char *path = getenv("WAY_LOG");
-
+	path = getenv("WAY_LOG");
+	pthread_atfork(hooks_fork, hooks_forked, hooks_forked);
 	dl_iterate_phdr(hooks_first, NULL);
-	to = path ? fopen(path, "w") : NULL;
 }
 
 /* Lock held. */
@@ -57,16 +70,26 @@ HOOK static unsigned int hooks_thread(uintptr_t at)
 	return i + 1;
 }
 
-/* The lock keeps lines in the order of what happened. */
+/*
+ * The lock keeps lines in the order of what happened. A process may close what it did not
+ * open, and put its own in the place, so the file is not kept open.
+ */
 HOOK static void hooks_note(const char *what, void *fn)
 {
+	char line[64];
+	int len, to;
+
 	pthread_once(&once, hooks_begin);
-	if (!to)
+	if (!path)
 		return;
 	pthread_mutex_lock(&lock);
-	fprintf(to, "%u %s %lx\n",
-		hooks_thread((uintptr_t)__builtin_frame_address(0)), what,
-		(unsigned long)((ElfW(Addr))fn - base));
+	len = snprintf(line, sizeof(line), "%d.%u %s %lx\n", (int)getpid(),
+		       hooks_thread((uintptr_t)__builtin_frame_address(0)), what,
+		       (unsigned long)((ElfW(Addr))fn - base));
+	to = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (to < 0 || write(to, line, (size_t)len) != len)
+		_exit(1);	/* a way with holes would be a wrong one */
+	close(to);
 	pthread_mutex_unlock(&lock);
 }
 

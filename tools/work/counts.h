@@ -22,8 +22,9 @@ struct work_counts {
 void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kernel,
 		struct fabric *fabric);
 /*
- * As it stands; of faults those of the processes that are asked, which takes a system
- * call. ask[i] NULL: it has ended, or has missed nothing yet. 0 or negative errno.
+ * As it stands, without a board elsewhere; of faults those of the processes that are
+ * asked, which takes a system call. ask[i] NULL: it has ended, or has missed nothing yet. 0
+ * or negative errno.
  */
 int counts_read(const struct pair *x, struct testbed_process *const ask[2],
 		struct work_counts *c);

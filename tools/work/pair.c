@@ -18,6 +18,14 @@ static int pair_number(struct testbed_process *p, const struct pair_plan *plan)
 	       testbed_resolve(p, plan->resolve, plan->number);
 }
 
+static int pair_board_near(struct pair *x,
+			   const struct testbed_board_config *board)
+{
+	int err = testbed_board_add(x->w, "b", board, &x->b);
+
+	return err ? err : testbed_link_add(x->w, x->a, x->b);
+}
+
 int pair_make(struct pair *x, struct testbed *w,
 	      const struct testbed_board_config board[2],
 	      const struct pair_plan plan[2])
@@ -26,10 +34,10 @@ int pair_make(struct pair *x, struct testbed *w,
 
 	x->w = w;
 	err = testbed_board_add(w, "a", &board[0], &x->a);
-	if (!err)
-		err = testbed_board_add(w, "b", &board[1], &x->b);
-	if (!err)
-		err = testbed_link_add(w, x->a, x->b);
+	if (!err && testbed_cfg(w)->far)
+		err = testbed_board_far(w, "b", &x->b);
+	else if (!err)
+		err = pair_board_near(x, &board[1]);
 	if (!err)
 		err = pair_process(x, "p", x->a, &plan[0], &x->p);
 	if (!err)

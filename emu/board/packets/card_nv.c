@@ -260,11 +260,6 @@ static void card_nv_destroy(struct board *b)
 
 /* ---- for the card ---- */
 
-static bool card_nv_knows(const struct wire_frame *f)
-{
-	return nv_opcode_known(wire_opcode(f));
-}
-
 static void card_nv_receive(struct board *b, const struct wire_frame *f, uint64_t now_ns)
 {
 	nv_receive(nv_part(b)->nv, f, now_ns);
@@ -323,7 +318,7 @@ static int card_nv_write(struct board *b, uint32_t reg, uint64_t v, uint64_t now
 const struct card_unit card_nv = {
 	.name = "NetVM's transport", .feature = NIC_FW_FEATURES_NV, .transport = FW_TRANSPORT_NV,
 	.make = card_nv_make, .destroy = card_nv_destroy, .reset = card_nv_reset,
-	.knows = card_nv_knows, .receive = card_nv_receive, .room = card_nv_room,
+	.knows = nv_opcode_known, .receive = card_nv_receive, .room = card_nv_room,
 	.idle = card_nv_idle, .check = card_nv_check, .resume = card_nv_resume,
 	.reg_read = card_nv_read, .reg_write = card_nv_write,
 };

@@ -228,12 +228,6 @@ static void card_rc_destroy(struct board *b)
 
 /* ---- for the card ---- */
 
-static bool card_rc_knows(const struct wire_frame *f)
-{
-	/* One that is too short has no opcode, and the engine says so. */
-	return f->len >= WIRE_BTH_BYTES && rc_opcode_known(wire_opcode(f));
-}
-
 static void card_rc_receive(struct board *b, const struct wire_frame *f, uint64_t now_ns)
 {
 	rc_receive(rc_part(b)->rc, f, now_ns);
@@ -264,7 +258,7 @@ static void card_rc_resume(struct board *b, uint16_t qp, uint8_t side, bool writ
 const struct card_unit card_rc = {
 	.name = "reliable connection", .feature = NIC_FW_FEATURES_RC, .transport = FW_TRANSPORT_RC,
 	.make = card_rc_make, .destroy = card_rc_destroy, .reset = card_rc_reset,
-	.knows = card_rc_knows, .receive = card_rc_receive, .room = card_rc_room,
+	.knows = rc_opcode_known, .receive = card_rc_receive, .room = card_rc_room,
 	.idle = card_rc_idle, .check = card_rc_check, .resume = card_rc_resume,
 };
 

@@ -218,11 +218,6 @@ static void card_ud_destroy(struct board *b)
 
 /* ---- for the card ---- */
 
-static bool card_ud_knows(const struct wire_frame *f)
-{
-	return ud_opcode_known(wire_opcode(f));
-}
-
 static void card_ud_receive(struct board *b, const struct wire_frame *f, uint64_t now_ns)
 {
 	ud_receive(ud_part(b)->ud, f, now_ns);
@@ -300,7 +295,7 @@ static int card_ud_write(struct board *b, uint32_t reg, uint64_t v, uint64_t now
 const struct card_unit card_ud = {
 	.name = "datagrams", .feature = NIC_FW_FEATURES_UD, .transport = FW_TRANSPORT_UD,
 	.make = card_ud_make, .destroy = card_ud_destroy, .reset = card_ud_reset,
-	.knows = card_ud_knows, .receive = card_ud_receive, .room = card_ud_room,
+	.knows = ud_opcode_known, .receive = card_ud_receive, .room = card_ud_room,
 	.idle = card_ud_idle, .check = card_ud_check, .resume = card_ud_resume,
 	.reg_read = card_ud_read, .reg_write = card_ud_write,
 };

@@ -86,6 +86,16 @@ static int make_faults(struct board *b)
 
 /* ---- all of it ---- */
 
+static void make_takes(struct card *c)
+{
+	unsigned int i, opcode;
+
+	for (i = 0; i < CARD_UNITS; i++)
+		for (opcode = 0; opcode < 256; opcode++)
+			if (card_units[i]->knows((uint8_t)opcode))
+				c->takes[opcode] = card_units[i];
+}
+
 static int card_make(struct board *b)
 {
 	struct card *c = calloc(1, sizeof(*c));
@@ -101,6 +111,7 @@ static int card_make(struct board *b)
 	sim_actor_init(b->domain, &c->table_actor, "card's table", xp_table_step, b);
 	sim_actor_init(b->domain, &c->fault_actor, "fault records", card_fault_step, b);
 	policy_reset(&c->policy);
+	make_takes(c);
 	c->table = table_create();
 	if (!c->table)
 		return -ENOMEM;
@@ -185,14 +196,13 @@ int card_unit_write(struct board *b, uint32_t reg, uint64_t v, uint64_t now_ns)
 
 static bool card_receive(struct board *b, const struct wire_frame *f, uint64_t now_ns)
 {
-	unsigned int i;
+	const struct card_unit *u;
 
-	for (i = 0; i < CARD_UNITS; i++)
-		if (card_units[i]->knows(f)) {
-			card_units[i]->receive(b, f, now_ns);
-			return true;
-		}
-	return false;
+	/* One that is too short has no opcode, and the engine says so. */
+	u = f->len < WIRE_BTH_BYTES ? NULL : card_of(b)->takes[wire_opcode(f)];
+	if (u)
+		u->receive(b, f, now_ns);
+	return u;
 }
 
 static void card_room(struct board *b)

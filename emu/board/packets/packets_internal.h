@@ -29,7 +29,7 @@ struct card_unit {
 	int (*make)(struct board *b);	/* card.unit[] and card.transport[] */
 	void (*destroy)(struct board *b);
 	void (*reset)(struct board *b);
-	bool (*knows)(const struct wire_frame *f);
+	bool (*knows)(uint8_t opcode);	/* of a packet: it is this unit's */
 	void (*receive)(struct board *b, const struct wire_frame *f, uint64_t now_ns);
 	void (*room)(struct board *b);
 	bool (*idle)(struct board *b);
@@ -54,6 +54,7 @@ struct card_pair {
 };
 
 struct card {
+	const struct card_unit *takes[256];	/* by opcode; NULL: the block engine */
 	struct table *table;
 	struct nic_fault_unit *faults;
 	struct policy policy;

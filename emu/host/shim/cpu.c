@@ -45,19 +45,6 @@ struct task_struct *shim_current(void)
 /* So long does the board run at a time while somebody outside waits. */
 #define TURN_NS 10000
 
-void shim_turn(void)
-{
-	struct shim *shim = shim_cpu()->shim;
-
-	assert(shim);
-	if (sim_mode(shim->sim) == SIM_LOCKSTEP) {
-		sim_run(shim->sim, TURN_NS, TURN_NS);
-	} else {
-		board_pump(shim->board);
-		sim_yield();
-	}
-}
-
 struct inside {
 	void (*fn)(void *arg);
 	void *arg;
@@ -95,6 +82,26 @@ void shim_inside(struct shim *shim, void (*fn)(void *arg), void *arg)
 		turn_ns = sim_now(sim) == before_ns ? 2 * turn_ns : TURN_NS;
 	}
 	sim_thread_join(t);
+}
+
+static void turn_main(void *arg)
+{
+	(void)arg;
+	sim_sleep(TURN_NS);
+}
+
+/* In lockstep time would stand still where nothing is due: a thread that sleeps moves it. */
+void shim_turn(void)
+{
+	struct shim *shim = shim_cpu()->shim;
+
+	assert(shim);
+	if (sim_mode(shim->sim) == SIM_LOCKSTEP) {
+		shim_inside(shim, turn_main, NULL);
+	} else {
+		board_pump(shim->board);
+		sim_yield();
+	}
 }
 
 /* ---- trace ---- */

@@ -120,7 +120,7 @@ static void io_interrupt(void *arg)
 static void irq_handler_set(struct shim *shim, unsigned int line,
 			    irq_handler_t handler, void *arg)
 {
-	/* Who frees memory looks whether a handler is called with it. */
+	/* Freeing memory checks that no handler can be called with it. */
 	sim_spin_lock(&shim->lock);
 	shim->irq[line] = (struct shim_irq){ shim, handler, (int)line, arg };
 	sim_spin_unlock(&shim->lock);
@@ -160,6 +160,11 @@ int dma_set_mask_and_coherent(struct device *dev, u64 mask)
 {
 	/* DRAM ends below 48 bits of address (board.h). */
 	return mask >= DMA_BIT_MASK(48) ? 0 : -EIO;
+}
+
+int dma_set_coherent_mask(struct device *dev, u64 mask)
+{
+	return dma_set_mask_and_coherent(dev, mask);
 }
 
 void *(dma_alloc_coherent)(struct device *dev, size_t bytes, dma_addr_t *dma,

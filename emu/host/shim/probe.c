@@ -25,6 +25,8 @@ int device_property_read_u32(struct device *dev, const char *name, u32 *value)
 		*value = (u32)p->resolve;
 	else if (!strcmp(name, "faultline,resolve-number"))
 		*value = p->resolve_number;
+	else if (!strcmp(name, "faultline,queue-bits") && p->queue_bits)
+		*value = p->queue_bits;
 	else if (!strcmp(name, "faultline,stream-base"))
 		*value = BOARD_STREAM(0);
 	else

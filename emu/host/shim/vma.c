@@ -35,7 +35,7 @@ static struct {
 		atomic_bool open;
 		bool touchable;
 		unsigned int n;
-		/* Who looked first, and who gave the lock back. */
+		/* The function that looked first, and the one that gave the lock back. */
 		const char *_Atomic looked, *_Atomic closed;
 	} place[PLACES];
 } vmas = { .once = PTHREAD_ONCE_INIT };

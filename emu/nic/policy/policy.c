@@ -62,6 +62,19 @@ static uint8_t peers_verdict(uint32_t verdict)
 	}
 }
 
+/*
+ * Of datagrams, whose row may be one of reliable connections: what is sent waits, and what came
+ * is lost unless there is a place for it.
+ */
+static uint8_t datagram_verdict(const struct rc_miss *m, uint32_t rw)
+{
+	if (m->side == RC_REQUESTER)
+		return m->write ? RC_FAIL : RC_PARK;
+	if (!m->write)
+		return RC_FAIL;
+	return rw == FL_VERDICT_DIVERT ? RC_DIVERT : RC_DROP;
+}
+
 bool policy_diverts(const struct policy *p, uint32_t slot)
 {
 	return p->row[slot] && row_field(p->row[slot], FL_ROW_RW) == FL_VERDICT_DIVERT;
@@ -75,7 +88,9 @@ struct rc_judged policy_judge(const struct policy *p, uint32_t slot,
 
 	if (!row)
 		return j;
-	if (m->side == RC_REQUESTER)
+	if (m->datagram)
+		j.verdict = datagram_verdict(m, row_field(row, FL_ROW_RW));
+	else if (m->side == RC_REQUESTER)
 		j.verdict = own_verdict(row_field(row, m->write ? FL_ROW_IW : FL_ROW_IR),
 					m->write);
 	else

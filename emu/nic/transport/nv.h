@@ -38,8 +38,8 @@ struct nv_miss {
 	uint8_t side;		/* enum nv_side */
 	uint32_t key, object;
 	uint64_t va;		/* first byte that is missing */
-	uint32_t len;		/* of the fragment, from there */
-	uint64_t left;		/* of the WRITE, behind these */
+	uint32_t len;		/* of the fragment, from there, in one segment */
+	uint64_t left;		/* of the WRITE, behind these, in the same segment */
 	uint32_t sequence, xfer;
 	uint64_t cause;
 	const struct fw_work *work;	/* NV_SENDER */

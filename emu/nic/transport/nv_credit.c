@@ -46,11 +46,6 @@ void nv_credit_close(struct nv *nv, struct nv_pair *q)
 	}
 }
 
-bool nv_credit_left(const struct nv *nv, const struct nv_sender *s)
-{
-	return nv->cfg.greedy || s->used < s->credits;
-}
-
 bool nv_credit_waits(const struct nv *nv, const struct nv_pair *q, uint64_t va)
 {
 	uint32_t i, left = (uint32_t)nv->stats.slots_used;

@@ -4,6 +4,7 @@
  *
  *	nv.c		front door: pairs, arriving frames, the two channels
  *	nv_create.c	making and resetting a unit, what it counts, what must hold
+ *	nv_out.c	what they ask of whatever is around the unit
  *	nv_send.c	sender: WRITEs cut into fragments, which of them goes next
  *	nv_window.c	windows of sequence numbers, on both sides
  *	nv_take.c	receiver: a fragment finds its place, or does not
@@ -43,6 +44,7 @@ struct nv_mover {
 	uint64_t at;		/* of the next byte, in the WRITE */
 	uint64_t va;		/* of the next byte, in memory */
 	uint32_t left;		/* bytes of the fragment still to move */
+	uint32_t rest;		/* bytes of the segment from va on */
 	uint32_t key, object, xfer, bursts;
 	uint64_t cause;
 	struct dma_burst burst;
@@ -189,7 +191,7 @@ static inline struct nv_arrived *nv_arrived_at(struct nv_receiver *r, uint32_t n
 	return &r->arrived[n % NV_WINDOW_MAX];
 }
 
-/* nv.c */
+/* nv_out.c */
 void nv_kick(struct nv *nv, unsigned int channel);
 void nv_pair_ready(struct nv *nv, struct nv_pair *q);
 uint64_t nv_note(struct nv *nv, unsigned int ev, uint32_t xfer, uint64_t cause,
@@ -240,7 +242,11 @@ void nv_take_landed(struct nv *nv, struct nv_pair *q, enum nv_moved how);
 /* Credits for its sender; false: there are none. */
 bool nv_credit_give(struct nv *nv, struct nv_pair *q);
 void nv_credit_close(struct nv *nv, struct nv_pair *q);
-bool nv_credit_left(const struct nv *nv, const struct nv_sender *s);
+static inline bool nv_credit_left(const struct nv *nv, const struct nv_sender *s)
+{
+	return nv->cfg.greedy || s->used < s->credits;
+}
+
 /* Does redirected data wait for the page? */
 bool nv_credit_waits(const struct nv *nv, const struct nv_pair *q, uint64_t va);
 /* The packet that is being taken goes into a slot, or is dropped. */

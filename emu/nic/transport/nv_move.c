@@ -55,6 +55,7 @@ static enum nv_moved mover_begin(struct nv *nv, struct nv_mover *m, uint64_t *de
 		return NV_DENIED;
 	}
 	m->va = s->va + (s->bytes - part);
+	m->rest = part;
 	m->key = s->key;
 	if (part > m->left)
 		part = m->left;

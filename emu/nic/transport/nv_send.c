@@ -198,9 +198,12 @@ void nv_send_missed(struct nv *nv, struct nv_pair *q)
 	struct nv_job *job = &nv->job;
 	struct nv_mover *m = &job->mover;
 	struct nv_req *e = nv_req_at(&q->send, nv_fragment_at(&q->send, job->sequence)->req);
+	/* Behind the end of its segment lies what is no part of the WRITE. */
+	uint32_t len = m->left < m->rest ? m->left : m->rest;
+	uint32_t left = job->packet.len - job->packet.payload_len;
 	struct nv_miss miss = {
 		.qp = q->place, .side = NV_SENDER, .key = m->key, .object = m->object,
-		.va = m->va, .len = m->left, .left = job->packet.len - job->packet.payload_len,
+		.va = m->va, .len = len, .left = left < m->rest - len ? left : m->rest - len,
 		.sequence = job->sequence, .xfer = job->xfer, .work = &e->work,
 	};
 

@@ -27,12 +27,13 @@ struct rc_miss {
 	uint16_t qp;
 	uint8_t side;		/* enum rc_side */
 	bool write;		/* of memory here */
+	bool datagram;		/* of a pair of ud.h, where nobody can be asked to wait */
 	uint8_t opcode;		/* FL_OP_*; FL_OP_RECV: a receive entry's memory */
 	uint32_t wr;		/* requester: of the request */
 	uint32_t key, object;
 	uint64_t va;		/* first byte that is missing */
-	uint32_t len;		/* of the packet, from there */
-	uint64_t left;		/* of the message, behind these */
+	uint32_t len;		/* of the packet, from there, in one segment */
+	uint64_t left;		/* of the message, behind these, in the same segment */
 	uint32_t psn, xfer;
 	uint64_t cause;
 	/* Requester: the request's segments, for who brings in all of them at once. */

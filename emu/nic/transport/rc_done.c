@@ -94,6 +94,13 @@ static void req_not_ready(struct rc *rc, struct rc_pair *q, const struct rc_pack
 	struct rc_req *e = rc_req_at(r, r->head);
 	uint64_t wait = rc_rnr_wait_ns(rc, q, p->syndrome & 31);
 
+	/*
+	 * Whoever refuses the oldest request is there, so that no try was in vain. (Answers
+	 * to what was posted behind it may arrive in the next round, and imply that it was
+	 * lost.) A card that lets its timer run on does not think so.
+	 */
+	if (p->psn == r->una && !rc_has_quirk(rc, q, RC_QUIRK_CUT))
+		r->retries = q->p.retries;
 	if (r->rnr_due != RC_NEVER || r->rewinding || r->head == r->tail)
 		return;
 	if (!r->rnr_tries) {

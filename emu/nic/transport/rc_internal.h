@@ -4,6 +4,7 @@
  *
  *	rc_create.c	making and resetting a unit, what it counts, what must hold
  *	rc.c		front door: pairs, arriving frames, the two channels
+ *	rc_out.c	what they ask of whatever is around the unit
  *	rc_move.c	bytes of one packet to or from memory, burst by burst
  *	rc_req.c	requester: which packet goes next, and going back
  *	rc_done.c	requester: what acknowledgements and responses do
@@ -45,6 +46,7 @@ struct rc_mover {
 	uint64_t va;		/* of the next byte, in memory */
 	uint64_t cause;
 	uint32_t left;		/* bytes of the packet still to move */
+	uint32_t rest;		/* bytes of the segment from va on */
 	uint32_t key, object;	/* of the burst */
 	uint32_t xfer;
 	const struct rc_packet *atomic;	/* the atomic to execute, instead of moving bytes */
@@ -200,7 +202,7 @@ struct rc {
 	uint64_t wire_free_ns;	/* the wire takes the next frame then */
 };
 
-/* rc.c */
+/* rc_out.c */
 void rc_kick(struct rc *rc, unsigned int channel);
 void rc_pair_ready(struct rc *rc, struct rc_pair *q);
 uint64_t rc_note(struct rc *rc, unsigned int ev, uint32_t xfer, uint64_t cause,
@@ -304,6 +306,7 @@ void rc_answer_sent(struct rc *rc, struct rc_pair *q);
 /* rc_time.c */
 void rc_time_set(struct rc *rc);
 void rc_ack_timer(struct rc *rc, struct rc_pair *q, bool again);
+bool rc_has_quirk(const struct rc *rc, const struct rc_pair *q, unsigned int quirk);
 uint64_t rc_rnr_wait_ns(const struct rc *rc, const struct rc_pair *q, uint8_t code);
 
 #endif

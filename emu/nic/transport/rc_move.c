@@ -82,6 +82,7 @@ static enum rc_moved mover_begin(struct rc *rc, struct rc_mover *m, uint64_t *de
 		return RC_DENIED;
 	}
 	m->va = s->va + (s->bytes - part);
+	m->rest = part;
 	m->key = s->key;
 	if (part > m->left)
 		part = m->left;

@@ -226,6 +226,16 @@ static void packet_land_write(struct rc *rc, struct rc_pair *q)
 	t->mover.right = FL_ACC_REMOTE_WRITE;
 }
 
+/* The right that a request needs of the queue pair that it comes to. */
+static uint8_t opcode_right(uint8_t opcode)
+{
+	if (opcode_is_send(opcode))
+		return 0;
+	if (opcode < WOP_RC_READ_REQUEST)
+		return FL_ACC_REMOTE_WRITE;
+	return opcode == WOP_RC_READ_REQUEST ? FL_ACC_REMOTE_READ : FL_ACC_REMOTE_ATOMIC;
+}
+
 /* The packet with the expected PSN. */
 static void packet_due(struct rc *rc, struct rc_pair *q)
 {
@@ -243,7 +253,8 @@ static void packet_due(struct rc *rc, struct rc_pair *q)
 		}
 		fits = message_fits(q, p);
 	}
-	if (!fits)
+	/* 9.7.4.1.2: an operation that the pair does not serve is none, whatever its key. */
+	if (!fits || opcode_right(p->opcode) & q->p.denied)
 		rc_resp_refuse(rc, q, p->psn, RC_SYN_NAK_INVALID, FL_ST_REMOTE_INVALID,
 			       t->what->frame.cause);
 	else if (p->opcode == WOP_RC_READ_REQUEST)

@@ -15,7 +15,7 @@ uint64_t rc_rnr_ns(unsigned int code)
 	return rnr_table[code & 31] * 10000ull;
 }
 
-static bool has_quirk(const struct rc *rc, const struct rc_pair *q, unsigned int quirk)
+bool rc_has_quirk(const struct rc *rc, const struct rc_pair *q, unsigned int quirk)
 {
 	return (rc->cfg.quirks | q->p.quirks) & quirk;
 }
@@ -25,7 +25,7 @@ uint64_t rc_rnr_wait_ns(const struct rc *rc, const struct rc_pair *q, uint8_t co
 {
 	uint64_t ns = rc_rnr_ns(code), tick = rc->cfg.rnr_tick_ns;
 
-	if ((code & 31) == 25 && has_quirk(rc, q, RC_QUIRK_CODE25))
+	if ((code & 31) == 25 && rc_has_quirk(rc, q, RC_QUIRK_CODE25))
 		ns = 61410000;
 	if (ns < rc->cfg.rnr_floor_ns)
 		ns = rc->cfg.rnr_floor_ns;
@@ -51,7 +51,7 @@ static bool ack_is_due(const struct rc *rc, const struct rc_pair *q)
 
 	if (!q->open || !q->p.timeout || r->parked || r->rewinding)
 		return false;
-	if (r->rnr_due != RC_NEVER && !has_quirk(rc, q, RC_QUIRK_CUT))
+	if (r->rnr_due != RC_NEVER && !rc_has_quirk(rc, q, RC_QUIRK_CUT))
 		return false;
 	return r->una != r->end || r->dammed;
 }
@@ -96,7 +96,7 @@ static void wait_is_over(struct rc *rc, struct rc_pair *q)
 	r->rnr_due = RC_NEVER;
 	rc_req_go_back(rc, q, RC_WHY_WAITED, head->work.cause);
 	/* What was posted meanwhile, or had gone behind it. */
-	if (has_quirk(rc, q, RC_QUIRK_DAMMING) && r->tail - r->head > 1) {
+	if (rc_has_quirk(rc, q, RC_QUIRK_DAMMING) && r->tail - r->head > 1) {
 		r->dammed = true;
 		r->dam = rc_psn_add(head->first, head->packets);
 	}

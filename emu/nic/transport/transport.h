@@ -37,9 +37,11 @@ struct fw_pair {
 	uint8_t timeout;		/* 4.096 us * 2^n; 0: never */
 	uint8_t rd_atomic;		/* READs and atomics of its own on the way, at most */
 	uint8_t dest_rd_atomic;		/* of the peer's that are remembered */
+	uint8_t denied;			/* rc: FL_ACC_REMOTE_* that its peer has not */
 	uint8_t quirks;			/* FL_QUIRK_*, of the slot; the card knows */
 	uint16_t bits;			/* ud: at most so many in the backup ring; 0: BAK_BITS */
 	bool sends;			/* ready to send; else it only answers (RTR) */
+	bool peer;			/* there is one; ud: else each request says to whom */
 };
 
 struct fw_segment {
@@ -49,7 +51,7 @@ struct fw_segment {
 
 /* A work request that was found good. */
 struct fw_work {
-	uint64_t remote_va;
+	uint64_t remote_va;		/* with FL_WQE_TO as in entries.def, and so is rkey */
 	uint64_t compare, swap;		/* FETCH_ADD: swap is what is added */
 	uint64_t cause;			/* trace */
 	uint32_t length;		/* of all segments, or of data; may be 0 */
@@ -79,6 +81,7 @@ struct fw_arrival {
 	uint32_t length;
 	uint32_t imm;
 	uint32_t from_qp;		/* ud: the sender's */
+	uint8_t from_node;
 	uint8_t opcode;			/* FL_OP_RECV... */
 	uint8_t status;			/* FL_ST_* */
 	bool solicited;

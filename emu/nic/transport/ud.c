@@ -27,33 +27,6 @@ void ud_kick(struct ud *ud, unsigned int channel)
 	ud->env.kick(ud->env.ctx, channel);
 }
 
-uint64_t ud_note(struct ud *ud, unsigned int ev, uint32_t xfer, uint64_t cause,
-		 const struct ud_pair *q, uint64_t a1, uint64_t a2, uint64_t a3)
-{
-	struct trace_at at = { .board = ud->cfg.node, .xfer = xfer, .cause = cause };
-
-	return ud->env.emit(ud->env.ctx, ev, &at, q ? q->p.qpn : 0, a1, a2, a3);
-}
-
-void ud_drop(struct ud *ud, const struct ud_pair *q, const struct wire_frame *f,
-	     const struct rc_packet *p, enum ud_drop_why why)
-{
-	ud->stats.dropped[why]++;
-	ud_note(ud, EV_UD_DROP, f->xfer, f->cause, q, p ? p->psn : 0, f->len, why);
-}
-
-uint8_t ud_local_status(uint8_t seen)
-{
-	switch (seen) {
-	case FL_ST_SEEN_KEY:
-		return FL_ST_LOCAL_KEY;
-	case FL_ST_SEEN_RIGHTS:
-		return FL_ST_LOCAL_RIGHTS;
-	default:
-		return FL_ST_LOCAL_RANGE;
-	}
-}
-
 /* ---- for the firmware ---- */
 
 static bool pair_is_good(const struct fw_pair *p)
@@ -287,15 +260,32 @@ static void job_done(struct ud *ud, uint8_t status, uint64_t cause)
 	ud->env.fw.work_done(ud->env.fw.ctx, q->place, wr, status, 0, cause);
 }
 
+/* Whom the request names, or the queue pair's peer. */
+struct ud_whom {
+	uint32_t qp, qkey;
+	uint8_t node;
+};
+
+static struct ud_whom job_whom(const struct ud_pair *q, const struct fw_work *w)
+{
+	if (w->flags & FL_WQE_TO)
+		return (struct ud_whom){
+			.qp = (uint32_t)w->remote_va >> 8, .qkey = w->rkey,
+			.node = (uint8_t)w->remote_va,
+		};
+	return (struct ud_whom){ .qp = q->p.peer_qp, .qkey = q->p.qkey, .node = q->p.node };
+}
+
 static uint64_t job_send(struct ud *ud)
 {
 	struct ud_job *job = &ud->job;
 	struct ud_pair *q = job->qp;
 	const struct fw_work *w = &req_at(q, q->head)->work;
+	const struct ud_whom to = job_whom(q, w);
 	struct rc_packet p = {
 		.opcode = w->flags & FL_WQE_IMM ? WOP_UD_SEND_ONLY_IMM : WOP_UD_SEND_ONLY,
-		.solicited = w->flags & FL_WQE_SOLICITED, .dest_qp = q->p.peer_qp,
-		.psn = q->psn, .qkey = q->p.qkey, .src_qp = q->p.qpn, .imm = w->imm,
+		.solicited = w->flags & FL_WQE_SOLICITED, .dest_qp = to.qp,
+		.psn = q->psn, .qkey = to.qkey, .src_qp = q->p.qpn, .imm = w->imm,
 		.payload_len = w->length,
 	};
 	struct wire_frame *f;
@@ -310,7 +300,7 @@ static uint64_t job_send(struct ud *ud)
 		return UD_NEVER;
 	}
 	f->from = ud->cfg.node;
-	f->to = q->p.node;
+	f->to = to.node;
 	f->xfer = w->xfer;
 	f->block = 0;
 	f->attempt = 0;
@@ -337,7 +327,7 @@ static void job_missed(struct ud *ud)
 	const struct ud_req *e = req_at(q, q->head);
 	struct ud_mover *m = &job->mover;
 	struct rc_miss miss = {
-		.qp = q->place, .side = RC_REQUESTER, .opcode = e->work.opcode,
+		.qp = q->place, .side = RC_REQUESTER, .datagram = true, .opcode = e->work.opcode,
 		.wr = e->wr, .key = m->key, .object = m->object, .va = m->va,
 		.len = m->burst.len, .left = m->left - m->burst.len, .psn = q->psn,
 		.xfer = m->xfer, .work = &e->work,

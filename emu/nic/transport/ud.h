@@ -8,8 +8,10 @@
  * yet, the packet is lost; or, if the row of the process says so, it goes into the backup ring
  * (ud_backup.c), memory of the driver, which copies it later (NPF, ASPLOS 2017, section 5).
  *
- * Two simplifications: a queue pair sends to the one peer that its connection names, so there
- * is no address handle in a request; and no global route header stands before the data.
+ * A packet goes to the peer that the queue pair's connection names, or to whom its request does
+ * (FL_WQE_TO). What comes is taken from anybody who has the queue pair's key.
+ *
+ * A simplification: no global route header stands before the data.
  *
  * Channels, bursts and time are those of rc.h: 0 sends, 1 takes what came.
  */

@@ -4,6 +4,7 @@
  *
  *	ud.c		front door: pairs, arriving frames, the two channels
  *	ud_create.c	making and resetting a unit, what it counts, what must hold
+ *	ud_out.c	what they say to whatever is around the unit
  *	ud_move.c	bytes of one packet to or from memory, burst by burst
  *	ud_ring.c	receives: which one a packet is for, and announcing them in order
  *	ud_backup.c	the backup ring, and the driver's answers
@@ -129,6 +130,8 @@ struct ud {
 
 /* ud.c */
 void ud_kick(struct ud *ud, unsigned int channel);
+
+/* ud_out.c */
 uint64_t ud_note(struct ud *ud, unsigned int ev, uint32_t xfer, uint64_t cause,
 		 const struct ud_pair *q, uint64_t a1, uint64_t a2, uint64_t a3);
 void ud_drop(struct ud *ud, const struct ud_pair *q, const struct wire_frame *f,

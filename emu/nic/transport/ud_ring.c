@@ -100,7 +100,8 @@ static void ring_arrival(const struct ud_taking *t, struct ud_place *p, uint64_t
 
 	p->arrival = (struct fw_arrival){
 		.cause = cause, .length = k->payload_len, .imm = k->imm,
-		.from_qp = k->src_qp, .solicited = k->solicited,
+		.from_qp = k->src_qp, .from_node = t->what->frame.from,
+		.solicited = k->solicited,
 		.opcode = k->opcode == WOP_UD_SEND_ONLY_IMM ? FL_OP_RECV_IMM : FL_OP_RECV,
 	};
 }
@@ -180,7 +181,8 @@ static uint64_t ring_missed(struct ud *ud, struct ud_pair *q)
 	struct ud_taking *t = &ud->take;
 	struct ud_mover *m = &t->mover;
 	struct rc_miss miss = {
-		.qp = q->place, .side = RC_RESPONDER, .write = true, .opcode = FL_OP_RECV,
+		.qp = q->place, .side = RC_RESPONDER, .write = true, .datagram = true,
+		.opcode = FL_OP_RECV,
 		.key = m->key, .object = m->object, .va = m->va, .len = m->burst.len,
 		.left = m->left - m->burst.len, .psn = t->packet.psn, .xfer = m->xfer,
 	};

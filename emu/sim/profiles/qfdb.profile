@@ -4,6 +4,8 @@
 # 1.3 us one way for a small message over one hop, 82 % of the link for a large resident
 # transfer. `faultline reproduce` checks them. What is marked assumed has no source; within
 # which bounds it may lie, and what follows from that: faultline reproduce qfdb --sensitivity.
+# In virtual time the engine reads a block, then sends it. The Verilog reads the next one
+# meanwhile; in simulation it has this rate from 125 MHz on (rtl/README.md, "How fast is it?").
 link.mbps = 10000               # 10 Gb/s links rack-wide (sources: exanest-rack)
 link.delay = 1022               # fitted: one way of a small message over the first hop 1.3 us (sources: exanest-figures)
 link.hop = 310                  # (2.55 - 1.3) us over 4 hops (sources: exanest-figures)

@@ -11,17 +11,13 @@
 #include <linux/property.h>
 
 #include "fl_dev.h"
+#include "fl_shared.h"
 #include "fl_smmu.h"
 
 static_assert(FL_SLOTS <= ARM_SMMU_RESERVE_MAX);
 
 /* A group is reserved for all the stream IDs that its slot uses in turn. */
 #define FL_TURN_MASK	(FL_SLOTS * (FL_STREAM_TURNS - 1))
-
-static const struct arm_smmu_reserved *fl_reserved(struct fl_dev *dev)
-{
-	return dev_get_platdata(dev->dev);
-}
 
 /* The n of a register that is there n times, beginning at base; or all of them. */
 static u32 fl_shared_index(u32 off, u32 base)
@@ -30,30 +26,29 @@ static u32 fl_shared_index(u32 off, u32 base)
 							   FL_SLOTS;
 }
 
-static void __iomem *fl_shared_page(const struct arm_smmu_reserved *r,
-				    unsigned int page)
+static u32 fl_shared_page(const struct arm_smmu_reserved *r, unsigned int page)
 {
-	return r->base + ((size_t)page << r->pgshift);
+	return page << r->pgshift;
 }
 
-static void __iomem *fl_shared_gr0(const struct arm_smmu_reserved *r, u32 off)
+static u32 fl_shared_gr0(const struct arm_smmu_reserved *r, u32 off)
 {
 	u32 smr = fl_shared_index(off, SMMU_GR0_SMR(0));
 	u32 s2cr = fl_shared_index(off, SMMU_GR0_S2CR(0));
 
 	if (smr < r->count)
-		return r->base + SMMU_GR0_SMR(r->group[smr]);
+		return SMMU_GR0_SMR(r->group[smr]);
 	if (s2cr < r->count)
-		return r->base + SMMU_GR0_S2CR(r->group[s2cr]);
-	return NULL;
+		return SMMU_GR0_S2CR(r->group[s2cr]);
+	return FL_SMMU_NOWHERE;
 }
 
-static void __iomem *fl_shared_gr1(const struct arm_smmu_reserved *r, u32 off)
+static u32 fl_shared_gr1(const struct arm_smmu_reserved *r, u32 off)
 {
 	u32 cbar = fl_shared_index(off, SMMU_GR1_CBAR(0));
 	u32 who = fl_shared_index(off, SMMU_GR1_CBFRSYNRA(0));
 	u32 cba2r = fl_shared_index(off, SMMU_GR1_CBA2R(0));
-	void __iomem *page = fl_shared_page(r, 1);
+	u32 page = fl_shared_page(r, 1);
 
 	if (cbar < r->count)
 		return page + SMMU_GR1_CBAR(r->bank[cbar]);
@@ -61,12 +56,12 @@ static void __iomem *fl_shared_gr1(const struct arm_smmu_reserved *r, u32 off)
 		return page + SMMU_GR1_CBFRSYNRA(r->bank[who]);
 	if (cba2r < r->count)
 		return page + SMMU_GR1_CBA2R(r->bank[cba2r]);
-	return NULL;
+	return FL_SMMU_NOWHERE;
 }
 
-void __iomem *fl_smmu_reg(struct fl_dev *dev, u32 off)
+u32 fl_smmu_place(struct fl_dev *dev, u32 off)
 {
-	const struct arm_smmu_reserved *r = fl_reserved(dev);
+	const struct arm_smmu_reserved *r = dev->lent;
 	u32 slot;
 
 	if (off < SMMU_GR1_BASE)
@@ -80,7 +75,7 @@ void __iomem *fl_smmu_reg(struct fl_dev *dev, u32 off)
 
 u32 fl_smmu_value(struct fl_dev *dev, u32 off, u32 value)
 {
-	const struct arm_smmu_reserved *r = fl_reserved(dev);
+	const struct arm_smmu_reserved *r = dev->lent;
 	u32 n;
 
 	if (fl_shared_index(off, SMMU_GR0_S2CR(0)) < r->count) {
@@ -96,16 +91,12 @@ u32 fl_smmu_value(struct fl_dev *dev, u32 off, u32 value)
 }
 
 /* After fl_remove(), or when that has nothing to undo. */
-static void fl_shared_put(void *arg)
+static void fl_shared_put(void *r)
 {
-	struct device *dev = arg;
-	struct arm_smmu_reserved *r = dev_get_platdata(dev);
-
 	arm_smmu_unreserve(r);
-	dev->platform_data = NULL;
 }
 
-static int fl_shared_reserve(struct device *dev, struct arm_smmu_reserved *r)
+int fl_shared_reserve(struct device *dev, struct arm_smmu_reserved *r)
 {
 	struct device_node *smmu;
 	u32 base = FL_STREAM_BASE;
@@ -134,18 +125,16 @@ static int fl_shared_reserve(struct device *dev, struct arm_smmu_reserved *r)
 	return dev_err_probe(dev, ret, "the SMMU lends nothing\n");
 }
 
-/* The fault line of all banks must be the one that the device tree says. */
-static int fl_shared_irq(struct platform_device *pdev,
-			 const struct arm_smmu_reserved *r)
+int fl_shared_irq(struct device *dev, const struct arm_smmu_reserved *r,
+		  int irq)
 {
-	int irq = platform_get_irq(pdev, 0);
 	unsigned int i;
 
 	if (irq < 0)
 		return irq;
 	for (i = 0; i < r->count; i++)
 		if (r->irq[i] != irq)
-			return dev_err_probe(&pdev->dev, -EINVAL,
+			return dev_err_probe(dev, -EINVAL,
 					     "interrupts: the first is not that of bank %u\n",
 					     r->bank[i]);
 	return 0;
@@ -164,10 +153,10 @@ int fl_smmu_get(struct platform_device *pdev, struct fl_resources *res)
 	ret = fl_shared_reserve(dev, r);
 	if (ret)
 		return ret;
-	dev->platform_data = r;
-	ret = devm_add_action_or_reset(dev, fl_shared_put, dev);
+	ret = devm_add_action_or_reset(dev, fl_shared_put, r);
 	if (ret)
 		return ret;
 	res->smmu = r->base;
-	return fl_shared_irq(pdev, r);
+	res->lent = r;
+	return fl_shared_irq(dev, r, platform_get_irq(pdev, 0));
 }

@@ -12,9 +12,9 @@ struct fl_wqe {
 	__u16 index;            /* entries posted before this one, modulo 65536 */
 	__u32 length;           /* bytes, of all segments; at least 1, on a reliable connection 0 too */
 	__u64 local_va;         /* address in the process; with LIST, how many segments follow; with INLINE 0 */
-	__u64 remote_va;        /* address in the peer's process; of a SEND 0 */
+	__u64 remote_va;        /* address in the peer's process; of a SEND 0, but with TO: the node that it goes to, bits 7:0, and the queue pair there, bits 31:8 */
 	__u32 lkey;             /* key of the local region */
-	__u32 rkey;             /* key of the remote region */
+	__u32 rkey;             /* key of the remote region; of a SEND 0, but with TO: the Q_Key that it carries */
 	__u64 wr_id;            /* given back in the completion */
 	__u32 xfer;             /* transfer number for traces; has no other meaning */
 	__u32 imm;              /* immediate data, with IMM; with NOTIFY the number of an event counter; else 0 */
@@ -151,7 +151,7 @@ struct fl_cqe {
 	__u8 status;            /* FL_ST_* */
 	__u8 opcode;            /* FL_OP_* */
 	__u16 index;            /* of the receive, or of the work request: of the last of its entries */
-	__u32 xfer;             /* of the work request or receive; of a receive of datagrams, the sender's queue pair, or 0 */
+	__u32 xfer;             /* of the work request or receive; of a receive of datagrams, the sender: queue pair, bits 23:0, and node, bits 31:24; or 0 */
 	__u32 resends;          /* blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data */
 	__u32 phase;            /* written last: 1 + the number of times the queue had wrapped before; 0: never written */
 };
@@ -404,12 +404,13 @@ enum fl_wqe_code {
 	FL_WQE_IMM = 16,                  /* bit 4: with immediate data: SEND and WRITE */
 	FL_WQE_LIST = 32,                 /* bit 5: segments stand in the entries that follow, three in each */
 	FL_WQE_NOTIFY = 64,               /* bit 6: of a queue pair NV: an event counter of the peer rises when the WRITE is in its place: imm, 1 to 65535 */
+	FL_WQE_TO = 128,                   /* bit 7: of a queue pair UD: to the queue pair that remote_va names, in place of the peer of its connection */
 };
 
 enum fl_qp_code {
 	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
 	FL_QP_RC = 2,                    /* bit 1: a reliable connection of packets, as in InfiniBand */
-	FL_QP_UD = 4,                    /* bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection */
+	FL_QP_UD = 4,                    /* bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection, or to whom each request names */
 	FL_QP_NV = 8,                    /* bit 3: fragments that find their own place, as in NetVM: WRITE alone */
 };
 
@@ -436,6 +437,7 @@ enum fl_mod_code {
 	FL_MOD_SQ_PSN = 512,               /* bit 9: first packet sequence number of its own requests: bits 23:0 of c */
 	FL_MOD_RQ_PSN = 1024,               /* bit 10: first one of the peer's: bits 55:32 of c */
 	FL_MOD_QKEY = 2048,                 /* bit 11: of datagrams: the key that they carry, and must have to be taken: bits 31:0 of d */
+	FL_MOD_ACCESS = 4096,               /* bit 12: of a reliable connection: what its peer may do where a region allows it too, FL_ACC_REMOTE_*: bits 39:32 of d. All of it, until it is given */
 };
 
 enum fl_acc_code {
@@ -503,7 +505,7 @@ enum fl_cmd_code {
 	FL_CMD_SLOT_CLOSE = 2,           /* kill and free all that the slot owns */
 	FL_CMD_MR_CREATE = 3,            /* region of slot: a address, b bytes, flags FL_ACC_*, c domain; result: key */
 	FL_CMD_MR_DESTROY = 4,           /* object: key */
-	FL_CMD_CQ_CREATE = 5,            /* a physical address, b entries (power of two, 2 to 32768); result: number */
+	FL_CMD_CQ_CREATE = 5,            /* a physical address, b entries (power of two, 2 to 32768); result: number. BUS_ERROR, here and with each other queue: the firmware does not get there */
 	FL_CMD_CQ_DESTROY = 6,           /* object: number; BUSY while a queue pair uses it */
 	FL_CMD_QP_CREATE = 7,            /* a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain, flags FL_QP_*; result: number, 24 bits: the place in bits 7:0, how often it was used before above */
 	FL_CMD_QP_CONNECT = 8,           /* object: number; a peer node, b peer queue pair */

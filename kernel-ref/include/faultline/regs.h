@@ -432,7 +432,7 @@
 #define NIC_FW_EQ_BASE                          0x010
 #define NIC_FW_EQ_BASE_RESET                    0x00000000ULL
 
-/* entries, a power of two, 16 to 4096: starts the queue; 0: stops it */
+/* entries, a power of two, 16 to 4096: starts the queue; 0: stops it. Refused where the firmware does not get */
 #define NIC_FW_EQ_SIZE                          0x018
 #define NIC_FW_EQ_SIZE_RESET                    0x00000000
 

@@ -9,7 +9,7 @@
  * be 0 (-EINVAL). No member is of a size that depends on who is compiled, and each
  * lies at a multiple of its size, so a 32-bit program asks with the same bytes.
  *
- * Who may: whoever may open the file for reading and writing, which is root unless
+ * Permission: of the file, for reading and writing, which is root's unless
  * a rule of udev says otherwise (kernel-ref/60-faultline.rules); others get -EACCES
  * from open. Opening: -EBUSY all slots are taken; -EDQUOT the
  * process has two files already, or its user's processes have eight together,
@@ -198,7 +198,8 @@ struct fl_create_qp {
 	/*
 	 * With FL_QP_RC, FL_QP_UD or FL_QP_NV, which begin in RESET; else all of these are
 	 * 0. -EOPNOTSUPP: the card has no such queue pairs, the row of the process is for
-	 * others, or its doorbell page is one that the driver reads.
+	 * others (UD goes with rows of RC, too), or its doorbell page is one that the driver
+	 * reads.
 	 */
 	__u32 recv_cq;		/* of its receives */
 	__u32 recv_entries;	/* in: wish, 0: no receive queue; out: what it got */
@@ -400,7 +401,7 @@ struct fl_modify_qp {
 	__u32 sq_psn, rq_psn;
 	__u32 draining;		/* out: 1: requests were under way */
 	__u32 qkey;		/* of datagrams */
-	__u32 reserved;
+	__u32 access;		/* of a reliable connection: FL_ACC_REMOTE_* */
 };
 
 #define FL_IOC_MODIFY_QP _IOWR('F', 0x18, struct fl_modify_qp)

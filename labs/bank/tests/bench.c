@@ -5,17 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "faultline/pte.h"
-
-#define STREAM		0x0228	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
 #define OTHER_TBU	0x1400
 #define TABLE_BYTES	128	/* 25 bits of address: sixteen entries */
 #define T0SZ		39
 #define PASIZE_40	2
 
-/* Descriptor bits: Arm ARM (DDI 0487) D8.3; sources: smmu-ptes */
-#define D_RW		(PTE_VALID | PTE_AF | PTE_USER | PTE_NG)
 #define FRAME		UINT64_C(0x40000000)
+#define BLOCK		(PTE_VALID | D_RW)
 
 #define GONE	4096	/* no test lets more go before it looks at them */
 
@@ -56,7 +52,7 @@ void bench_new(void)
 
 uint16_t bench_stream(unsigned int bank, unsigned int how)
 {
-	return (uint16_t)((STREAM + bank) | (how & ELSEWHERE ? OTHER_TBU : 0));
+	return (uint16_t)((SMMU_BANK_STREAM + bank) | (how & ELSEWHERE ? OTHER_TBU : 0));
 }
 
 static void bench_poke_desc(unsigned int bank, uint64_t va, uint64_t desc)
@@ -78,10 +74,10 @@ void bench_bank(unsigned int bank, uint32_t bits)
 {
 	unsigned int other = bank + SMMU_BANKS;
 
-	bench_poke_desc(bank, GOOD, FRAME | D_RW);
-	bench_poke_desc(bank, RDONLY, FRAME | D_RW | PTE_RDONLY);
-	bench_poke_desc(bank, AGED, FRAME | (D_RW & ~PTE_AF));
-	bench_poke_desc(bank, WIDE, UINT64_C(1) << 44 | D_RW);
+	bench_poke_desc(bank, GOOD, FRAME | BLOCK);
+	bench_poke_desc(bank, RDONLY, FRAME | BLOCK | PTE_RDONLY);
+	bench_poke_desc(bank, AGED, FRAME | (BLOCK & ~PTE_AF));
+	bench_poke_desc(bank, WIDE, UINT64_C(1) << 44 | BLOCK);
 	bench_write(GR1(CBAR(bank)), 4, 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
 	bench_write(GR1(CBA2R(bank)), 4, SMMU_GR1_CBA2R_VA64);
 	bench_write(CB(bank, TTBR0), 8, (LAB_BASE + bank * TABLE_BYTES) |
@@ -106,7 +102,7 @@ void bench_one(uint32_t bits)
 void bench_map(unsigned int bank, uint64_t va)
 {
 	judge_did("bank %u: a page at va 0x%" PRIx64, bank, va);
-	bench_poke_desc(bank, va, FRAME | D_RW);
+	bench_poke_desc(bank, va, FRAME | BLOCK);
 }
 
 void bench_reset(void)
@@ -341,7 +337,7 @@ static void gone_text(char *text, size_t size, uint64_t ticket, bool terminate)
 		 terminate ? "terminated" : "tried again");
 }
 
-/* Who was let go next; false: nobody. */
+/* The access that was let go next; false: none. */
 static bool next_gone(char *text, size_t size)
 {
 	bench_seen();

@@ -8,13 +8,10 @@
 
 #include "faultline/smmu_regs.h"
 #include "labs/bank/bank_lab.h"
+#include "rig/smmu_bank.h"
 #include "smmu/smmu.h"
 #include "tools/grade/judge.h"
 #include "trace/trace.h"
-
-#define CB(n, reg)	(SMMU_CB_BASE(n) + SMMU_CB_##reg)
-#define GR0(reg)	(SMMU_GR0_BASE + SMMU_GR0_##reg)
-#define GR1(reg)	(SMMU_GR1_BASE + SMMU_GR1_##reg)
 
 #define TF	SMMU_CB_FSR_TF
 #define AFF	SMMU_CB_FSR_AFF

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Steps 1 to 5: what the driver makes of a change that it is told. */
-#include "faultline/smmu_regs.h"
 #include "labs/invalidate/tests/bench.h"
+#include "rig/smmu_bank.h"
 
 #define PAGE	(uint64_t)LAB_PAGE_BYTES
-#define CB(n, name) (SMMU_CB_BASE(n) + SMMU_CB_##name)
 #define SYNCED(bank) "bank " #bank " sync, bank " #bank " synced"
 
 JUDGE(sync_once, "opening the card ends with a synchronise of its bank")

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STREAM	0x0228	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
-
 struct bench bench;
 
 static void bench_ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c,
@@ -42,33 +40,6 @@ unsigned int bench_start(unsigned int t0sz)
 	return t0sz >= 34 ? 2 : t0sz >= 25 ? 1 : 0;
 }
 
-void bench_bank(unsigned int bank, uint16_t asid, unsigned int t0sz)
-{
-	bench.root[bank] = LAB_BASE + PAGE * bench.pages++;
-	bench.start[bank] = bench_start(t0sz);
-	judge_did("bank %u: ASID %u, T0SZ %u, first table 0x%" PRIx64, bank,
-		  asid, t0sz, bench.root[bank]);
-	bench_write(GR1(CBAR(bank)), 4, 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
-	bench_write(GR1(CBA2R(bank)), 4, SMMU_GR1_CBA2R_VA64);
-	bench_write(CB(bank, TTBR0), 8,
-		    bench.root[bank] | (uint64_t)asid << 48);
-	bench_write(CB(bank, TCR), 4, t0sz);
-	bench_write(CB(bank, TCR2), 4, 5 | SMMU_CB_TCR2_AS);
-	bench_write(CB(bank, SCTLR), 4,
-		    SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE |
-		    SMMU_CB_SCTLR_HUPCF);
-	bench_write(GR0(S2CR(bank)), 4, bank);
-	bench_write(GR0(SMR(bank)), 4, (STREAM + bank) | SMMU_GR0_SMR_VALID);
-	bench_write(GR0(CR0), 4, SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-		    SMMU_GR0_CR0_USFCFG);
-}
-
-void bench_one(void)
-{
-	bench_new(0);
-	bench_bank(0, 1, 16);
-}
-
 uint64_t bench_peek(uint64_t pa)
 {
 	return bench.mem[(pa - LAB_BASE) / 8];
@@ -80,26 +51,60 @@ void bench_poke(uint64_t pa, uint64_t value)
 	bench_ask(LAB_POKE, pa, value, 0, 0);
 }
 
+static void bench_hand_write(void *ctx, uint32_t off, unsigned int bytes, uint64_t value)
+{
+	(void)ctx;
+	bench_write(off, bytes, value);
+}
+
+static uint64_t bench_hand_peek(void *ctx, uint64_t pa)
+{
+	(void)ctx;
+	return bench_peek(pa);
+}
+
+static void bench_hand_poke(void *ctx, uint64_t pa, uint64_t value)
+{
+	(void)ctx;
+	bench_poke(pa, value);
+}
+
+static uint64_t bench_hand_page(void *ctx)
+{
+	(void)ctx;
+	return LAB_BASE + PAGE * bench.pages++;
+}
+
+static const struct smmu_hands bench_hands = {
+	NULL, bench_hand_write, bench_hand_peek, bench_hand_poke, bench_hand_page,
+};
+
+void bench_bank(unsigned int bank, uint16_t asid, unsigned int t0sz)
+{
+	bench.root[bank] = bench_hand_page(NULL);
+	bench.start[bank] = bench_start(t0sz);
+	judge_did("bank %u: ASID %u, T0SZ %u, first table 0x%" PRIx64, bank,
+		  asid, t0sz, bench.root[bank]);
+	smmu_bank_start(&bench_hands, bank, bench.root[bank], asid, t0sz,
+			SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE |
+			SMMU_CB_SCTLR_HUPCF);
+}
+
+void bench_one(void)
+{
+	bench_new(0);
+	bench_bank(0, 1, 16);
+}
+
 uint64_t bench_at(unsigned int bank, uint64_t va, unsigned int level)
 {
-	uint64_t table = bench.root[bank], pa;
-	unsigned int l;
-
-	for (l = bench.start[bank];; l++) {
-		pa = table + 8 * (va >> (39 - 9 * l) & 0x1ff);
-		if (l == level)
-			return pa;
-		if ((bench_peek(pa) & 3) != PTE_TYPE)
-			bench_poke(pa, (LAB_BASE + PAGE * bench.pages++) |
-				       PTE_TYPE);
-		table = bench_peek(pa) & UINT64_C(0xfffffffff000);
-	}
+	return smmu_bank_desc(&bench_hands, bench.root[bank], bench.start[bank], va, level);
 }
 
 void bench_map(unsigned int bank, uint64_t va, uint64_t pa, unsigned int level,
 	       uint64_t bits)
 {
-	uint64_t desc = pa | bits | (level == 3 ? PTE_TYPE : PTE_VALID);
+	uint64_t desc = smmu_bank_leaf(pa, level, bits);
 
 	judge_did("bank %u: %s va 0x%" PRIx64 ", descriptor 0x%" PRIx64, bank,
 		  level == 3 ? "page" : level == 2 ? "2 MB block" :
@@ -112,7 +117,7 @@ void bench_access(unsigned int bank, uint64_t va, unsigned int how)
 	judge_did("bank %u: %s%s va 0x%" PRIx64, bank,
 		  how & PRIVILEGED ? "privileged " : "",
 		  how & WRITE ? "write" : "read", va);
-	bench_ask(LAB_ACCESS, STREAM + bank, va, how & WRITE,
+	bench_ask(LAB_ACCESS, SMMU_BANK_STREAM + bank, va, how & WRITE,
 		  !!(how & PRIVILEGED));
 }
 

@@ -7,18 +7,10 @@
 #ifndef FL_LABS_WALK_BENCH_H
 #define FL_LABS_WALK_BENCH_H
 
-#include "faultline/pte.h"
-#include "faultline/smmu_regs.h"
 #include "labs/walk/walk_lab.h"
+#include "rig/smmu_bank.h"
 #include "smmu/smmu.h"
 #include "tools/grade/judge.h"
-
-#define CB(n, reg)	(SMMU_CB_BASE(n) + SMMU_CB_##reg)
-#define GR0(reg)	(SMMU_GR0_BASE + SMMU_GR0_##reg)
-#define GR1(reg)	(SMMU_GR1_BASE + SMMU_GR1_##reg)
-
-/* Descriptor bits: Arm ARM (DDI 0487) D8.3; sources: smmu-ptes */
-#define D_RW		(PTE_AF | PTE_USER | PTE_NG)
 
 #define PAGE		UINT64_C(4096)
 #define BENCH_BANKS	3

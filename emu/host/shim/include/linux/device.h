@@ -29,6 +29,7 @@ struct of_device_id;
 struct device_driver {
 	const char *name;
 	const struct of_device_id *of_match_table;
+	const struct dev_pm_ops *pm;
 };
 
 /* From now on put_device() is what frees it. */

@@ -9,6 +9,7 @@
 
 struct vm_area_struct;
 int dma_set_mask_and_coherent(struct device *dev, u64 mask);
+int dma_set_coherent_mask(struct device *dev, u64 mask);
 void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
 			 gfp_t gfp);
 void dma_free_coherent(struct device *dev, size_t bytes, void *cpu,

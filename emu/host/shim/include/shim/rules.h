@@ -29,7 +29,7 @@ enum shim_kind { SHIM_SPIN, SHIM_MUTEX, SHIM_MMAP, SHIM_EVENT };
 struct shim_class {
 	char name[40];
 	enum shim_kind kind;
-	/* Who took it first in a handler, and with interrupts on. */
+	/* The functions that first took it in a handler, and with interrupts on. */
 	const char *in_handler, *irqs_on;
 };
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Several doorbells that are rung in a row, while the card is entered once for as many as can
+ * be: against the same doorbells rung one by one. variants: tsan
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rig/resident.h"
+
+#define N	8u
+#define LEN	300u
+#define RECORDS	4096u
+
+static struct testbed *w_;
+static struct board_bell bell_[N];
+
+static void bells_post(unsigned int from, unsigned int n)
+{
+	struct trace_at at = { .board = board_id(w_->n[0].board) };
+	const struct want q = { .from = 0x3000, .to = 0x5000, .len = LEN, .key = va_key[1],
+				.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED };
+	struct node *node = &w_->n[0];
+
+	for (; from < n; from++) {
+		want_post(node, 0, &q);
+		bell_[from].value = node->qp | (uint32_t)node->posted << 16;
+		bell_[from].cause = trace_emit(w_->trace, EV_LIB_DOORBELL, &at, node->qp,
+					       node->posted - 1u, 0, 0);
+	}
+}
+
+static struct fl_wqe *bells_wqe(unsigned int i)
+{
+	struct node *n = &w_->n[0];
+	struct fl_wqe *sq = dram_at(board_dram(n->board), n->sq_pa, 64 * QUEUE);
+
+	return &sq[(n->posted - N + i) % QUEUE];
+}
+
+static void bells_ring(unsigned int n)
+{
+	board_ring(w_->n[0].board, BUS_NIC_BASE + NIC_DB_BASE(0) + NIC_DB_SQ, bell_, n);
+}
+
+/* So that the next is served in its doorbell. */
+static void bells_know(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		bells_post(0, 1);
+		bells_ring(1);
+		EXPECT_EQ(wait_one(&w_->n[0]).status, FL_ST_OK);
+	}
+}
+
+static void (*part_)(void);
+
+static void bells_body(struct testbed *w)
+{
+	unsigned int side;
+
+	w_ = w;
+	rng_init(&resident_rng, test_seed(), "bells");
+	for (side = 0; side < 2; side++) {
+		memory_make(&w->n[side], side);
+		rig_fill(&w->n[side], side + 1);
+	}
+	bells_know();
+	part_();
+}
+
+static void bells_try(void (*part)(void))
+{
+	part_ = part;
+	rig_run(SIM_THREADS, bells_body, NULL);
+}
+
+/* ---- all of them at once ---- */
+
+/* The causes of the last requests that were fetched, in their order. */
+static void bells_caused(void)
+{
+	struct trace_record *r = calloc(RECORDS, sizeof(*r));
+	unsigned int n, i, at = N;
+
+	EXPECT(r);
+	n = (unsigned int)trace_snapshot(w_->trace, r, RECORDS);
+	for (i = n; i-- && at;)
+		if (r[i].event == EV_FW_WQE)
+			EXPECT_EQ(r[i].cause, bell_[--at].cause);
+	EXPECT_EQ(at, 0);
+	free(r);
+}
+
+static void ring_alike(void)
+{
+	uint64_t again = board_resident_requests(w_->n[0].board);
+	unsigned int i;
+
+	bells_post(0, N);
+	bells_ring(N);
+	EXPECT_EQ(board_resident_requests(w_->n[0].board), again + N);
+	for (i = 0; i < N; i++)
+		EXPECT_EQ(wait_one(&w_->n[0]).status, FL_ST_OK);
+	bells_caused();
+}
+
+TEST("doorbells in a row are served at once, each with its own cause in the trace")
+{
+	bells_try(ring_alike);
+}
+
+/* ---- one that is not like the others ---- */
+
+static struct outcome {
+	uint8_t status[N];
+	uint64_t bytes, again;
+} outcome_[2];
+static void (*spoil_)(struct fl_wqe *e);
+static unsigned int run_, at_;
+
+static void ring_unlike(void)
+{
+	struct board *b = w_->n[0].board;
+	struct outcome *o = &outcome_[run_];
+	unsigned int i;
+
+	o->again = board_resident_requests(b);
+	bells_post(0, N);
+	spoil_(bells_wqe(at_));
+	if (!run_)
+		bells_ring(N);
+	for (i = 0; run_ && i < N; i++)
+		rig_set(&w_->n[0], NIC_DB_BASE(0) + NIC_DB_SQ, bell_[i].value);
+	for (i = 0; i < N; i++)
+		o->status[i] = wait_one(&w_->n[0]).status;
+	o->again = board_resident_requests(b) - o->again;
+	o->bytes = board_resident_bytes(b);
+}
+
+static void bells_unlike(void (*spoil)(struct fl_wqe *e), uint8_t status)
+{
+	spoil_ = spoil;
+	for (at_ = 0; at_ < N; at_++) {
+		STEP("the one at %u", at_);
+		for (run_ = 0; run_ < 2; run_++)
+			bells_try(ring_unlike);
+		EXPECT_EQ(outcome_[0].status[at_], status);
+		EXPECT_EQ(memcmp(outcome_[0].status, outcome_[1].status, N), 0);
+		/* Those before it at least; how soon the way is known again is chance. */
+		EXPECT_GE(outcome_[0].again, at_);
+	}
+}
+
+static void spoil_key(struct fl_wqe *e)
+{
+	e->rkey ^= 1;
+}
+
+static void spoil_read(struct fl_wqe *e)
+{
+	e->opcode = FL_OP_READ;
+}
+
+static void spoil_page(struct fl_wqe *e)
+{
+	e->local_va += 0x1000;
+	e->remote_va += 0x1000;
+}
+
+TEST("one of them is refused, a READ, or of other pages: all end as if rung one by one")
+{
+	bells_unlike(spoil_key, FL_ST_REMOTE_ACCESS);
+	bells_unlike(spoil_read, FL_ST_OK);
+	bells_unlike(spoil_page, FL_ST_OK);
+}
+
+/* ---- what is no doorbell of a send queue ---- */
+
+static void ring_other(void)
+{
+	struct node *n = &w_->n[0];
+	uint64_t pa = BUS_NIC_BASE + NIC_DB_BASE(0);
+
+	bells_post(0, 2);
+	bells_ring(2);
+	EXPECT_EQ(wait_one(n).status, FL_ST_OK);
+	EXPECT_EQ(wait_one(n).status, FL_ST_OK);
+	bell_[0].value = bell_[1].value = n->cq | (uint32_t)n->taken << 16;
+	board_ring(n->board, pa + NIC_DB_CQ_CONS, bell_, 2);
+	STEP("a register that is none is an event");
+	board_ring(n->board, pa + NIC_DB_STRIDE - 4, bell_, 2);
+	EXPECT_EQ(trace_count(w_->trace, EV_ENG_BAD_REG), 2);
+	bells_know();
+}
+
+TEST("other registers are written as ever")
+{
+	bells_try(ring_other);
+}
