@@ -52,6 +52,9 @@ struct psdma {
 	uint8_t data[256];	/* of one burst: 16 beats of 16 bytes */
 };
 
+/* Of resident_again(): as many as the port's own cache has. */
+#define RESIDENT_AGAIN_PAGES	SMMU_UTLB_PAGES
+
 /* One of the two sides of a resident step, at a time. */
 struct resident_side {
 	struct board *board;
@@ -62,9 +65,18 @@ struct resident_side {
 		uint8_t *mem;
 		uint32_t bytes;
 	} part[SMMU_RUN_PAGES];
-	/* Of resident_again(): the parts for the trace, and whose all this is; len 0: no more. */
-	struct trace_page told[SMMU_RUN_PAGES];
 	uint32_t parts;
+	/* Of resident_again(): the pages, and whose all this is; len 0: no more. */
+	struct resident_held {
+		const uint64_t *tag_at;
+		uint8_t *used;
+		uint64_t tag, pa;
+	} held[RESIDENT_AGAIN_PAGES];
+	uint32_t pages;
+	uint8_t bank;
+	/* The same for the trace, which has a limit of its own to pages side by side. */
+	struct trace_page told[SMMU_RUN_PAGES];
+	uint32_t tellings;
 	struct resident_place {
 		struct board *board;
 		uint64_t va, changes;	/* changes: of the SMMU */

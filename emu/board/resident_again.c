@@ -18,7 +18,7 @@
 /* Of one doorbell; then others have their turn. As in fw_resident.c. */
 #define AGAIN_REQUESTS	FW_QP_WRS
 #define AGAIN_BYTES	(1u << 20)
-#define AGAIN_MOST	65536u	/* bytes of a request: SMMU_RUN_PAGES, wherever it begins */
+#define TOLD_MORE	31u	/* pages behind one that is told; as the trace packs them */
 
 static struct resident_way *way_of(struct board *b, uint32_t value)
 {
@@ -100,20 +100,29 @@ static __attribute__((noinline)) void page_stale(const struct resident_place *p,
 	dram_use(p->board->dram, pa);
 }
 
-/* A page lies behind those of the last part, or begins another one. */
-static void side_part(struct resident_side *s, const struct smmu_utlb_page *m)
+/* A page lies behind those of the last part, or begins another one. False: too many parts. */
+static bool side_part(struct resident_side *s, const struct smmu_utlb_page *m)
 {
 	struct resident_part *part = s->part + s->parts;
-	struct trace_page *told = s->told + s->parts;
+	struct trace_page *told = s->told + s->tellings;
+	bool behind = s->parts && part[-1].mem + part[-1].bytes == m->mem;
 
-	if (s->parts && part[-1].mem + part[-1].bytes == m->mem) {
+	if (behind && told[-1].more < TOLD_MORE) {
 		part[-1].bytes += DRAM_PAGE;
 		told[-1].more++;
-		return;
+		return true;
+	}
+	if (s->tellings == SMMU_RUN_PAGES)
+		return false;
+	*told = (struct trace_page){ .pa = m->pa };
+	s->tellings++;
+	if (behind) {
+		part[-1].bytes += DRAM_PAGE;
+		return true;
 	}
 	*part = (struct resident_part){ m->mem, DRAM_PAGE };
-	*told = (struct trace_page){ .pa = m->pa };
 	s->parts++;
+	return true;
 }
 
 /* All pages of the side. */
@@ -124,37 +133,39 @@ static bool side_look(struct resident_side *s, unsigned int port,
 	uint32_t pages = (inside + p->len + DRAM_PAGE - 1) / DRAM_PAGE;
 	struct smmu_utlb_page *m;
 
-	s->place.len = s->parts = 0;
+	s->place.len = s->parts = s->tellings = 0;
+	if (pages > RESIDENT_AGAIN_PAGES)
+		return false;
 	for (i = 0; i < pages; i++) {
 		m = page_again(p, port, p->va + (uint64_t)i * DRAM_PAGE);
-		if (!m)
+		if (!m || !side_part(s, m))
 			return false;
 		page_use(m->used);
-		s->frame[i].tag = m->frame_tag;
-		s->frame[i].used = m->used;
-		s->run.tag[i] = m->tag;
-		s->run.page[i].pa = m->pa;
-		s->run.bank = m->bank;
-		side_part(s, m);
+		s->held[i] = (struct resident_held){ m->frame_tag, m->used, m->tag, m->pa };
+		s->bank = m->bank;
 	}
 	s->part[0].mem += inside;
 	s->part[0].bytes -= inside;
 	s->told[0].pa += inside;
-	s->run.pages = pages;
+	s->pages = pages;
 	s->place = *p;
 	return true;
+}
+
+static inline bool held_same(const struct resident_held *h)
+{
+	return __atomic_load_n(h->tag_at, __ATOMIC_ACQUIRE) == h->tag;
 }
 
 /* It was looked at for the request before: then only the tags can be others. */
 static bool side_same(const struct resident_side *s)
 {
-	const uint32_t pages = s->run.pages;
-	uint32_t i;
+	const struct resident_held *h = s->held, *end = h + s->pages;
 
-	for (i = 0; i < pages; i++) {
-		if (dram_frame_tag(&s->frame[i]) != s->run.tag[i])
+	for (; h < end; h++) {
+		if (!held_same(h))
 			return false;
-		page_use(s->frame[i].used);
+		page_use(h->used);
 	}
 	return true;
 }
@@ -171,12 +182,11 @@ static bool side_again(struct resident_side *s, unsigned int port,
 
 static void side_leave(const struct resident_side *s, uint32_t xfer)
 {
-	const uint32_t pages = s->run.pages;
-	uint32_t i;
+	const struct resident_held *h = s->held, *end = h + s->pages;
 
-	for (i = 0; i < pages; i++)
-		if (dram_frame_tag(&s->frame[i]) != s->run.tag[i])
-			page_stale(&s->place, s->run.page[i].pa, s->run.tag[i], xfer);
+	for (; h < end; h++)
+		if (!held_same(h))
+			page_stale(&s->place, h->pa, h->tag, xfer);
 }
 
 static __attribute__((noinline)) bool pages_move(struct resident_side *s,
@@ -211,10 +221,10 @@ static inline bool page_move(struct resident_side *s, const struct resident_plac
 	s[0].told[0].pa = source->pa + in[0];
 	s[1].told[0].pa = sink->pa + in[1];
 	s[0].told[0].more = s[1].told[0].more = 0;
-	s[0].parts = s[1].parts = 1;
-	s[0].run.pages = s[1].run.pages = 1;
-	s[0].run.bank = source->bank;
-	s[1].run.bank = sink->bank;
+	s[0].tellings = s[1].tellings = 1;
+	s[0].pages = s[1].pages = 1;
+	s[0].bank = source->bank;
+	s[1].bank = sink->bank;
 	s[0].place.len = s[1].place.len = 0;
 	return true;
 }
@@ -232,14 +242,14 @@ static inline bool again_move(struct board *b, struct resident_way *way,
 	if (from.va % DRAM_PAGE + w->length <= DRAM_PAGE &&
 	    to.va % DRAM_PAGE + w->length <= DRAM_PAGE)
 		return page_move(s, &from, &to, w->xfer);
-	return w->length <= AGAIN_MOST && pages_move(s, &from, &to, w->xfer);
+	return pages_move(s, &from, &to, w->xfer);
 }
 
 /* As smmu_run_take(); a page in which a block ends and the next begins is accessed twice. */
 static inline uint32_t side_count(const struct resident_side *s, struct board *b, uint64_t va,
 				  uint32_t blocks)
 {
-	uint32_t n = s->run.pages + (va % DRAM_PAGE ? blocks - 1 : 0);
+	uint32_t n = s->pages + (va % DRAM_PAGE ? blocks - 1 : 0);
 
 	smmu_count(&b->smmu_front->accesses, n);
 	smmu_count(&b->smmu_front->hits, n);
@@ -258,18 +268,18 @@ static uint64_t again_tell(struct board *b, struct resident_way *way, const stru
 	t->len = t->bytes = w->length;
 	t->to_va = w->remote_va;
 	t->block = 1;
-	t->from_bank = s[0].run.bank;
+	t->from_bank = s[0].bank;
 	t->rxc = went->rxc;
 	t->index = w->index;
-	t->to_bank = s[1].run.bank;
+	t->to_bank = s[1].bank;
 	t->begins = t->ends = true;
 	t->walks = false;
 	t->blocks = went->blocks;
 	t->cells = went->cells;
 	t->bursts[0] = side_count(&s[0], b, w->local_va, went->blocks);
 	t->bursts[1] = side_count(&s[1], way->peer, w->remote_va, went->blocks);
-	t->pages[0] = s[0].parts;
-	t->pages[1] = s[1].parts;
+	t->pages[0] = s[0].tellings;
+	t->pages[1] = s[1].tellings;
 	t->page[0] = s[0].told;
 	t->page[1] = s[1].told;
 	event = cause_emit_write(&b->causes, t);

@@ -76,7 +76,7 @@ struct trace_moved {
 	uint8_t board, peer;	/* the sender's, and the node of the receiver */
 	uint32_t xfer;
 	uint32_t block;		/* the first */
-	uint32_t len;		/* at most 64 KB */
+	uint32_t len;		/* at most 1 MB */
 	uint64_t wall_ns;
 	uint32_t qpn;		/* the receiver's queue pair */
 	uint32_t sender;	/* the sender's */

@@ -6,6 +6,7 @@
 struct rng resident_rng;
 uint32_t frame_of[2][PAGES];
 uint32_t va_key[2];
+unsigned int memory_swaps = 12;
 
 /* ---- two processes' memory ---- */
 
@@ -44,7 +45,7 @@ void memory_make(struct node *n, unsigned int side)
 	for (i = 0; i < PAGES; i++)
 		frame_of[side][i] = i;
 	/* Runs of neighbours, and pages that are alone. */
-	for (k = 0; k < 12; k++) {
+	for (k = 0; k < memory_swaps; k++) {
 		i = (uint32_t)rng_below(&resident_rng, PAGES);
 		t = (uint32_t)rng_below(&resident_rng, PAGES);
 		f = frame_of[side][i];

@@ -17,6 +17,7 @@
 extern struct rng resident_rng;
 extern uint32_t frame_of[2][PAGES];
 extern uint32_t va_key[2];
+extern unsigned int memory_swaps;	/* of frames: how many pages may be alone */
 
 /* ---- two processes' memory ---- */
 

@@ -9,7 +9,8 @@
 #define FROM	0x3000u
 #define TO	0x5000u
 
-static const uint32_t lengths_[] = { 300, 9000 };	/* in one page, and in several */
+/* In one page, in several, and in more than the step takes at a time. */
+static const uint32_t lengths_[] = { 300, 9000, 90000 };
 static uint32_t len_;
 static struct testbed *w_;
 
@@ -70,6 +71,13 @@ static void know_the_way(void)
 	EXPECT_EQ(went_again(), again + 1);
 }
 
+/* Of a request that is moved in pieces the first ones may have gone by the step. */
+static void at_most_pieces(uint64_t bytes)
+{
+	EXPECT_EQ(bytes % 65536, 0);
+	EXPECT(!bytes || bytes < len_);
+}
+
 /* The next request goes the long way, and ends so. */
 static void next_ends(uint8_t status)
 {
@@ -77,7 +85,7 @@ static void next_ends(uint8_t status)
 
 	post_one();
 	EXPECT_EQ(wait_one(&w_->n[0]).status, status);
-	EXPECT_EQ(went_resident(), bytes);
+	at_most_pieces(went_resident() - bytes);
 }
 
 /* The next request does not end, until something has been done about it. */
@@ -88,7 +96,7 @@ static void next_waits(void)
 	post_one();
 	boards_drain();
 	EXPECT(board_busy(w_->n[0].board));
-	EXPECT_EQ(went_resident(), bytes);
+	at_most_pieces(went_resident() - bytes);
 }
 
 static void page_here(unsigned int side, bool here)
@@ -133,7 +141,8 @@ static void change_try(void (*change)(void))
 	unsigned int i;
 
 	change_ = change;
-	for (i = 0; i < 2; i++) {
+	memory_swaps = 3;
+	for (i = 0; i < 3; i++) {
 		len_ = lengths_[i];
 		STEP("%u bytes", len_);
 		rig_run(SIM_THREADS, change_body, NULL);
@@ -307,7 +316,7 @@ TEST("something is injected into the memory or the firmware of the other board")
 static void frame_given(unsigned int side)
 {
 	struct node *n = &w_->n[side];
-	uint32_t page = (side ? TO : FROM) / 4096;
+	uint32_t page = ((side ? TO : FROM) + len_ - 1) / 4096;	/* the last */
 	uint64_t stale = trace_count(w_->trace, EV_STALE_ACCESS);
 
 	dram_tag_set(board_dram(n->board), n->data_pa + frame_of[side][page] * 4096ull, 999);

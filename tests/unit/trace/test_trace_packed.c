@@ -11,7 +11,7 @@
 #include "sim/sim.h"
 #include "trace/trace.h"
 
-#define MANY 400000u
+#define MANY 600000u
 
 static struct rng random_;
 
@@ -46,12 +46,17 @@ static struct trace_write random_write(void)
 		.begins = rng_below(&random_, 2), .ends = rng_below(&random_, 2),
 		.page = { page_[0], page_[1] },
 	};
+	bool large = !rng_below(&random_, 8);
 	unsigned int side;
 	uint32_t i, left;
 	uint64_t va;
 
 	if (rng_below(&random_, 2))
 		w.len = 8;
+	if (large) {
+		w.len = 65536 + (uint32_t)rng_below(&random_, (1 << 20) - 65536);
+		w.same.cell_log2 = 12;
+	}
 	w.bytes = w.len;
 	w.blocks = (w.len - 1) / (1u << w.same.block_log2) + 1;
 	w.cells = (w.len - 1) / (1u << w.same.cell_log2) + 1;
@@ -65,10 +70,13 @@ static struct trace_write random_write(void)
 			struct trace_page *p = &page_[side][i];
 
 			p->pa = ((i + 1ull) << 20) + (i ? 0 : va % 4096);
-			p->walk = rng_below(&random_, 4) ? NULL :
+			p->walk = large || rng_below(&random_, 4) ? NULL :
 				  &walks[rng_below(&random_, 3)];
 			p->desc = p->walk ? p->walk->desc[p->walk->levels - 1] : 0;
 			p->more = p->walk ? 0 : (uint32_t)rng_below(&random_, left);
+			/* As many as a word can name. */
+			if (large)
+				p->more = left < 32 ? left - 1 : 31;
 			left -= 1 + p->more;
 			w.walks |= p->walk != NULL;
 		}
