@@ -88,6 +88,11 @@ static void rules_guard_unlock(struct shim_rules *r)
 	atomic_flag_clear_explicit(&r->guard, memory_order_release);
 }
 
+static bool class_is(const struct shim_class *c, enum shim_kind kind, const char *name)
+{
+	return c->kind == kind && !strcmp(c->name, name);
+}
+
 /* Among the first n; n: it is none of them. */
 static unsigned int class_find(const struct shim_rules *r, unsigned int n,
 			       enum shim_kind kind, const char *name)
@@ -95,7 +100,7 @@ static unsigned int class_find(const struct shim_rules *r, unsigned int n,
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		if (r->class[i].kind == kind && !strcmp(r->class[i].name, name))
+		if (class_is(&r->class[i], kind, name))
 			break;
 	return i;
 }
@@ -122,14 +127,19 @@ static unsigned int class_make(struct shim_rules *r, enum shim_kind kind,
 /* A driver writes &ctx->lock; the class is "ctx->lock". */
 static unsigned int class_of(enum shim_kind kind, const char *name)
 {
+	/* Where it was found before: a name stays where it is. */
+	static _Thread_local uint8_t found[16];
+	uint8_t *likely = &found[((uintptr_t)name >> 3 ^ kind) % sizeof(found)];
 	struct shim_rules *r = here.rules;
-	unsigned int n, i;
+	unsigned int n, i = *likely;
 
 	while (*name == '&')
 		name++;
 	n = atomic_load_explicit(&r->classes, memory_order_acquire);
+	if (i < n && class_is(&r->class[i], kind, name))
+		return i;
 	i = class_find(r, n, kind, name);
-	return i < n ? i : class_make(r, kind, name);
+	return *likely = (uint8_t)(i < n ? i : class_make(r, kind, name));
 }
 
 /* All classes that were ever held, also by others, before this one; guarded. */
