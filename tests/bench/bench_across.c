@@ -254,7 +254,7 @@ static void start_boards(struct across *x)
 				 frames, "--set", "link.cell=4096", NULL };
 
 	snprintf(frames, sizeof(frames), "%llu",
-		 (unsigned long long)(x->bytes / PAGE + 8192));
+		 (unsigned long long)(x->bytes / PAGE + 24576));
 	across_good(board_process_folder(&x->board, names), "mkdtemp");
 	across_good(board_process_start(&x->board, option), "boards");
 }

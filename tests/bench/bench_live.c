@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bench.h"
 #include "bench_across.h"
 
 #define PAGE	4096u
 #define MB	(1u << 20)
+#define LARGE	((size_t)64 * MB)
 
 struct live {
 	struct across *x;
@@ -120,6 +122,37 @@ static double register_window(void *arg)
 	across_good(fl_dereg_mr(mr), "fl_dereg_mr");
 	l->dereg_ns = (double)(bench_now_ns() - done);
 	return (double)(done - t);
+}
+
+/* Fresh memory each time; what else it costs (mmap, the touching) is not measured. */
+static double register_fresh(struct live *l, bool touched)
+{
+	uint8_t *mem = mmap(NULL, LARGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fl_mr *mr;
+	uint64_t t;
+
+	if (mem == MAP_FAILED)
+		bench_broken("no memory");
+	if (touched)
+		memset(mem, 1, LARGE);
+	t = bench_now_ns();
+	across_good(fl_reg_mr(l->x->pd, mem, LARGE, FL_LOCAL_WRITE, &mr),
+		    "fl_reg_mr");
+	t = bench_now_ns() - t;
+	across_good(fl_dereg_mr(mr), "fl_dereg_mr");
+	munmap(mem, LARGE);
+	return (double)t;
+}
+
+static double untouched_window(void *arg)
+{
+	return register_fresh(arg, false);
+}
+
+static double touched_window(void *arg)
+{
+	return register_fresh(arg, true);
 }
 
 static double deregister_window(void *arg)
@@ -260,6 +293,22 @@ static void live_registrations(struct live *l)
 	free(own);
 }
 
+/* What `ibv_reg_mr` with IBV_ACCESS_ON_DEMAND asks for, too. */
+static void live_untouched(struct live *l)
+{
+	struct bench_job job = { .window = untouched_window,
+				 .yard = touched_window, .arg = l };
+	struct bench_result r;
+	char yard[80];
+
+	bench_measure(&job, &r);
+	snprintf(yard, sizeof(yard), "%.0f us, touched %.0f us",
+		 r.ns.median / 1e3, r.yard.median / 1e3);
+	bench_row(&(struct bench_row){ "register 64 MB that nobody has touched",
+		"times", r.times, NULL, yard, BENCH_AT_MOST, 0.5,
+		"no page is moved; pages that are there, are" });
+}
+
 void bench_live(struct across *x, void *unused)
 {
 	struct live l = { .x = x };
@@ -275,4 +324,5 @@ void bench_live(struct across *x, void *unused)
 	device_faults(&l);
 	live_evictions(&l);
 	live_registrations(&l);
+	live_untouched(&l);
 }
