@@ -51,6 +51,12 @@ UNIT_LD := $(if $(filter cc gcc% clang%,$(notdir $(firstword $(CC)))),\
 	   $(if $(shell command -v ld.lld),-fuse-ld=lld))
 endif
 
+# The calls of the C library that rig/fail.c can make fail.
+FAIL_LD := $(if $(filter Linux,$(SYSTEM)),$(patsubst %,-Xlinker --wrap=%,malloc calloc realloc \
+	   aligned_alloc mmap mprotect syscall pthread_create pthread_attr_getstack pthread_getattr_np \
+	   pthread_atfork sigaction open read pread getrandom recvmsg sysconf process_vm_readv \
+	   process_vm_writev))
+
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_here,$(s)): $(call obj,$(s))))
 # A rig is linked with the programs that read its header: rigs may stand in for parts of the
 # board, so that an archive of all of them would not do. $(call rigs,SOURCE): those of a program.
@@ -60,7 +66,7 @@ $(foreach n,$(if $(UNIT_SRC),$(shell tests/rig/needs $(UNIT_SRC))),\
 $(UNIT_BIN) $(LAB_UNIT_BIN): $(HARNESS_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) $(UNIT_LD) -o $@ $(filter %.o,$^) $(LINK_LIBS)
+	$(Q)$(LINK) $(UNIT_LD) $(if $(filter %/rig/fail.o,$^),$(FAIL_LD)) -o $@ $(filter %.o,$^) $(LINK_LIBS)
 
 # Library and boards once more, with a stage (rig/attach_turn.h) instead of clock, threads
 # and waiting.

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness.h"
 #include "os/os.h"
 #include "os/coroutine.h"
+#include "rig/fail.h"
 #include "sim/sim.h"
 
 #define SWITCHES 100000
@@ -105,6 +105,33 @@ TEST("the page below a stack cannot be touched")
 	}
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	EXPECT(WIFSIGNALED(status));
+}
+
+static void coroutine_never(void *arg)
+{
+	(void)arg;
+	_exit(1);
+}
+
+TEST("without memory for a stack there is no coroutine, and nothing to take away")
+{
+	char *stack;
+
+	STEP("no addresses");
+	fail_at(FAIL_MAP, 1, 1, ENOMEM);
+	EXPECT_EQ(os_coroutine_create(&counter, coroutine_never, NULL), -ENOMEM);
+	EXPECT_EQ(fail_end(), 1);
+	EXPECT(!counter.stack);
+	EXPECT(!os_coroutine_holds(&counter, NULL));
+	os_coroutine_destroy(&counter);
+	STEP("addresses, but no memory that can be written: they are given back");
+	fail_at(FAIL_PROTECT, 1, 1, ENOMEM);
+	EXPECT_EQ(os_coroutine_create(&counter, coroutine_never, NULL), -ENOMEM);
+	EXPECT_EQ(fail_end(), 1);
+	stack = counter.stack;
+	errno = 0;
+	EXPECT_EQ(mprotect(stack, os_page_bytes(), PROT_NONE), -1);
+	EXPECT_EQ(errno, ENOMEM);
 }
 
 /* ---- what each thread has for itself ---- */
