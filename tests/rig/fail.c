@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct fail_plan {
@@ -67,6 +69,30 @@ void fail_text(const char *path, const char *bytes)
 	test_cleanup(fail_forget, NULL);
 	text_path = path;
 	text = bytes;
+}
+
+int fail_child(void (*fn)(void *arg), void *arg, char *said, unsigned long bytes)
+{
+	int status, out[2];
+	unsigned long n = 0;
+	ssize_t got;
+	pid_t pid;
+
+	fflush(NULL);
+	EXPECT_EQ(pipe(out), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(out[1], 2);
+		fn(arg);
+		_exit(0);
+	}
+	close(out[1]);
+	while (n < bytes - 1 && (got = read(out[0], said + n, bytes - 1 - n)) > 0)
+		n += (unsigned long)got;
+	said[n] = 0;
+	close(out[0]);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	return status;
 }
 
 #ifdef __linux__

@@ -40,4 +40,7 @@ unsigned int fail_end(void);
 /* The next open() that finds path gets these bytes to read in its place. */
 void fail_text(const char *path, const char *bytes);
 
+/* fn in a program of its own; what it says on standard error. Its wait status. */
+int fail_child(void (*fn)(void *arg), void *arg, char *said, unsigned long bytes);
+
 #endif

@@ -349,13 +349,14 @@ static int fake_mmio(volatile void *addr, uint32_t v)
 
 static void *fake_alloc(int fd, size_t bytes, int *error)
 {
+	void *mem = fake.memory_error ? NULL : calloc(1, bytes);
+
 	EXPECT_EQ(fd, FAKE_FD);
-	if (fake.memory_error) {
-		*error = fake.memory_error;
-		return NULL;
-	}
-	fake.memories++;
-	return calloc(1, bytes);
+	if (mem)
+		fake.memories++;
+	else
+		*error = fake.memory_error ? fake.memory_error : -ENOMEM;
+	return mem;
 }
 
 static void *fake_map_file(int fd, const char *path, size_t *bytes, int *error)
@@ -426,7 +427,9 @@ static int fake_import(int fd, void *addr, size_t bytes, unsigned int access)
 	EXPECT_EQ(fd, FAKE_FD);
 	if (fake.import_error)
 		return fake.import_error;
-	fake.imported++;
+	EXPECT(fake.imported < FAKE_IMPORTS);
+	fake.import[fake.imported].addr = (uintptr_t)addr;
+	fake.import[fake.imported++].bytes = bytes;
 	fake.last_import[0] = (uintptr_t)addr;
 	fake.last_import[1] = bytes;
 	fake.last_import[2] = access;
@@ -435,10 +438,14 @@ static int fake_import(int fd, void *addr, size_t bytes, unsigned int access)
 
 static void fake_release(int fd, void *addr, size_t bytes)
 {
+	int i = 0;
+
 	EXPECT_EQ(fd, FAKE_FD);
-	EXPECT_EQ((uintptr_t)addr, fake.last_import[0]);
-	EXPECT_EQ(bytes, fake.last_import[1]);
-	fake.imported--;
+	while (i < fake.imported && fake.import[i].addr != (uintptr_t)addr)
+		i++;
+	EXPECT(i < fake.imported);
+	EXPECT_EQ(bytes, fake.import[i].bytes);
+	fake.import[i] = fake.import[--fake.imported];
 }
 
 static int fake_prefault(int fd, void *addr, size_t bytes, int for_write)

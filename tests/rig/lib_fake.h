@@ -19,6 +19,7 @@
 
 #define FAKE_OBJECTS	16
 #define FAKE_ORDER	64
+#define FAKE_IMPORTS	32
 
 struct fake_cq {
 	bool used, broken;
@@ -57,7 +58,10 @@ struct fake {
 	unsigned int ioctls, waits, relaxes, doorbells_sq, doorbells_cons,
 		arms, wakes, spent[2], traced[7];
 	uint64_t last_trace[7][5], last_wait_ns, now_ns;
-	int imported;			/* regions with memory of theirs */
+	int imported;			/* regions with memory of theirs: */
+	struct {
+		uint64_t addr, bytes;
+	} import[FAKE_IMPORTS];
 	uint64_t last_import[3], last_prefault[3];
 	struct fl_policy policy;
 	struct fl_reg_mr reg_mr;

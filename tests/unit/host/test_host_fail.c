@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "rig/fail.h"
 #include "rig/host.h"
@@ -319,31 +318,6 @@ TEST("pages that cannot be closed one by one are closed with all others")
 
 /* ---- what ends the program ---- */
 
-/* fn in a program of its own; what it says on standard error. Its wait status. */
-static int dies_saying(void (*fn)(void *arg), void *arg, char *said, size_t bytes)
-{
-	int status, out[2];
-	size_t n = 0;
-	ssize_t got;
-	pid_t pid;
-
-	fflush(NULL);
-	EXPECT_EQ(pipe(out), 0);
-	pid = fork();
-	if (!pid) {
-		dup2(out[1], 2);
-		fn(arg);
-		_exit(0);
-	}
-	close(out[1]);
-	while (n < bytes - 1 && (got = read(out[0], said + n, bytes - 1 - n)) > 0)
-		n += (size_t)got;
-	said[n] = 0;
-	close(out[0]);
-	EXPECT_EQ(waitpid(pid, &status, 0), pid);
-	return status;
-}
-
 static void cannot_clear(void *arg)
 {
 	struct rig *r = arg;
@@ -356,7 +330,7 @@ TEST("a view of memory that cannot be closed ends the program")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 64, 64);
 	char said[4096];
-	int status = dies_saying(cannot_clear, r, said, sizeof(said));
+	int status = fail_child(cannot_clear, r, said, sizeof(said));
 
 	EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 	EXPECT(strstr(said, "cannot close the CPU's view of memory"));
@@ -387,13 +361,13 @@ TEST("an access that is refused ends the program, also when nobody wants to hear
 	char said[4096];
 	int status;
 
-	status = dies_saying(dies_there, r, said, sizeof(said));
+	status = fail_child(dies_there, r, said, sizeof(said));
 	/* A sanitizer's own handler ends the program with an exit status. */
 	EXPECT(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
 	EXPECT(!strstr(said, "asked"));
 	STEP("whoever is asked may refuse, too");
 	host_segv_hook(hook_refuses);
-	status = dies_saying(dies_there, r, said, sizeof(said));
+	status = fail_child(dies_there, r, said, sizeof(said));
 	host_segv_hook(NULL);
 	EXPECT(WIFSIGNALED(status) ? WTERMSIG(status) == SIGSEGV : WEXITSTATUS(status) != 0);
 	EXPECT(strstr(said, "asked"));

@@ -3,12 +3,14 @@
  * Grace periods: an invalidation waits for accesses that are under way, for no others.
  * variants: posix tsan
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "harness.h"
-#include "sim/grace.h"
-#include "sim/sim.h"
+#include <urcu-qsbr.h>
+
+#include "rig/fail.h"
+#include "sim/sim_internal.h"
 
 static struct sim *grace_make(enum sim_mode mode)
 {
@@ -46,6 +48,33 @@ TEST("in lockstep a grace period lasts until the accesses that were under way ha
 	EXPECT(sim_grace_done(g));
 	sim_grace_destroy(g);
 	grace_finish(sim);
+}
+
+TEST("a board without memory for its grace periods has none")
+{
+	struct sim *sim = grace_make(SIM_LOCKSTEP);
+
+	fail_at(FAIL_MEMORY, 1, 1, ENOMEM);
+	EXPECT(!sim_grace_create(sim));
+	EXPECT_EQ(fail_end(), 1);
+	grace_finish(sim);
+}
+
+TEST("a thread is waited for from the first of its steps within steps to the end of the last")
+{
+	unsigned int round;
+
+	/* The first time it is registered, then it is known. */
+	for (round = 0; round < 2; round++) {
+		grace_thread_online();
+		EXPECT(urcu_qsbr_read_ongoing());
+		grace_thread_online();
+		EXPECT(urcu_qsbr_read_ongoing());
+		grace_thread_offline();
+		EXPECT(urcu_qsbr_read_ongoing());
+		grace_thread_offline();
+		EXPECT(!urcu_qsbr_read_ongoing());
+	}
 }
 
 /*
