@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What Linux says is mapped (proc(5), /proc/self/maps): lines of all kinds of kernels, long
- * ones, ones that are no such lines, and reading that is interrupted. variants: posix
+ * ones, ones that are no such lines, and reading that is interrupted.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -154,12 +154,14 @@ TEST("a map is of a file only if both number and device are its own")
 	struct stat st;
 	int fd;
 
+	if (!on_linux())
+		test_skip("only Linux says of which file a map is");
 	test_path(path, sizeof(path), "file");
 	fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	EXPECT(fd >= 0);
 	EXPECT_EQ(fstat(fd, &st), 0);
 	m = (struct os_map){ .device = st.st_dev, .inode = st.st_ino };
-	EXPECT_EQ(os_map_is(&m, fd), on_linux());
+	EXPECT(os_map_is(&m, fd));
 	m.device++;
 	EXPECT(!os_map_is(&m, fd));
 	m = (struct os_map){ .device = st.st_dev, .inode = st.st_ino + 1 };
