@@ -73,7 +73,10 @@ expect 2 'usage:' 'no subcommand' "$fl"
 expect 0 'usage:' 'help' "$fl" --help
 for c in send run trace demo; do
 	expect 0 "usage: faultline $c" "help of $c" "$fl" $c --help
+	expect 0 "usage: faultline $c" "the same, asked otherwise" "$fl" help $c
 done
+expect 0 '  reproduce ' 'help alone tells of all' "$fl" help
+expect 2 "did you mean 'send'" 'help of an unknown subcommand' "$fl" help sned
 expect 0 'All seven arrived equal' 'the demo' "$fl" demo --out "$dir/demo" "$dir/some"
 expect 0 'digraph' 'the demo leaves pictures' cat "$dir/demo/block-sequence.dot"
 expect 0 'is empty' 'the demo of an empty file' "$fl" demo --out "$dir/demo" "$dir/empty"

@@ -31,36 +31,54 @@ static void print_help(FILE *f)
 	fputs("\nfaultline SUBCOMMAND --help tells more.\n", f);
 }
 
-static int main_run(int argc, char **argv)
+static const struct command *main_command(const char *name)
 {
-	const char *list[COMMANDS + 1], *near;
 	size_t i;
 
-	if (argc > 1 && (!strcmp(argv[1], "--help") ||
-			 !strcmp(argv[1], "help"))) {
-		print_help(stdout);
-		return 0;
-	}
-	if (argc < 2) {
-		print_help(stderr);
-		return 2;
-	}
-	for (i = 0; i < COMMANDS; i++) {
+	for (i = 0; i < COMMANDS; i++)
+		if (!strcmp(name, commands[i]->name))
+			return commands[i];
+	return NULL;
+}
+
+static int main_unknown(const char *name)
+{
+	const char *list[COMMANDS + 1] = { NULL }, *near;
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
 		list[i] = commands[i]->name;
-		if (!strcmp(argv[1], list[i]))
-			return commands[i]->run(commands[i], argc - 2,
-						argv + 2);
-	}
-	list[i] = NULL;
-	near = word_nearest(argv[1], list);
+	near = word_nearest(name, list);
 	fprintf(stderr, "faultline: unknown %s '%s'",
-		argv[1][0] == '-' ? "option" : "subcommand", argv[1]);
+		name[0] == '-' ? "option" : "subcommand", name);
 	if (near)
 		fprintf(stderr, "; did you mean '%s'?", near);
 	fputs(" (see: faultline --help)\n", stderr);
 	return 2;
 }
 
+/* "help" alone tells of all, "help send" is "send --help". */
+static int main_run(int argc, char **argv)
+{
+	static char help[] = "--help";
+	char *only[] = { help, NULL };
+	const struct command *c;
+
+	if (argc < 2) {
+		print_help(stderr);
+		return 2;
+	}
+	if (!strcmp(argv[1], help) || (!strcmp(argv[1], "help") && argc == 2)) {
+		print_help(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "help")) {
+		c = main_command(argv[2]);
+		return c ? c->run(c, 1, only) : main_unknown(argv[2]);
+	}
+	c = main_command(argv[1]);
+	return c ? c->run(c, argc - 2, argv + 2) : main_unknown(argv[1]);
+}
 int main(int argc, char **argv)
 {
 	streams_begin();
