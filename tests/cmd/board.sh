@@ -50,6 +50,12 @@ expect 0 'the two are equal' 'over UDP, with a cold source, held' \
 	"$dir/some"
 expect 2 'goes with --mode processes' 'UDP inside one process' \
 	"$fl" send --udp "$dir/some"
+expect 2 "--policy 'netvm'; wanted: a system whose packets cross a link" \
+	'fragments of NetVM and a link' \
+	"$fl" send --mode processes --udp --policy netvm "$dir/some"
+expect 2 "--policy 'netvm'; wanted: a system whose packets cross a link" \
+	'boards for them, and a link' \
+	"$fl" board --policy netvm --udp 127.0.0.1:7001/127.0.0.1:7002/1 a
 
 # --- options
 

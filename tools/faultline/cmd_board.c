@@ -96,6 +96,8 @@ static int boards_take_options(struct boards *b)
 	for (i = 0; !err && i < o->count; i++)
 		err = add_name(b, o->args[i]);
 	err = err ? err : service_take_udp(&b->s, o->own[OWN_UDP]);
+	if (!err && b->s.links)
+		err = options_udp_fits(c, o);
 	if (b->s.links)
 		service_be_patient(&b->s);
 	err = err ? err : options_number(o, c, OWN_NODE, 0, WIRE_NODES - b->n, &node);

@@ -84,7 +84,9 @@ static int cmd_send_run(const struct command *c, int argc, char **argv)
 			"two traces: faultline board --trace)\n");
 		return 2;
 	}
-	err = options_open_outputs(c, &o);
+	if (o.own[OWN_UDP])
+		err = options_udp_fits(c, &o);
+	err = err ? err : options_open_outputs(c, &o);
 	if (err)
 		return err;
 	j = (struct job){ .file = &file,

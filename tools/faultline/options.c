@@ -188,6 +188,15 @@ static int options_transport_fits(const struct command *c, const struct options 
 			     "(faultline run)");
 }
 
+int options_udp_fits(const struct command *c, const struct options *o)
+{
+	if (fl_system_rows[o->cfg.system].transport != FL_TRANSPORT_NV)
+		return 0;
+	return options_wrong(c, "--policy", options_system_name(o->cfg.system),
+			     "a system whose packets cross a link over UDP (--udp); "
+			     "NetVM's have no room for what processes must tell each other");
+}
+
 static int take_common(const struct command *c, struct options *o,
 		       unsigned int bit, const char *value)
 {

@@ -53,6 +53,8 @@ int options_wrong(const struct command *c, const char *option,
 /* A number of the command's own options; not given: *value stays. 0 or 2. */
 int options_number(const struct options *o, const struct command *c, int own,
 		   uint64_t least, uint64_t most, uint64_t *value);
+/* Of a run with a link over UDP: 0, or what to exit with when it has been said what is wrong. */
+int options_udp_fits(const struct command *c, const struct options *o);
 /*
  * Which of n boards have a link: "a:b,b:c" in names of the boards, NULL: all with
  * each other. link is called with two of them. 0, 1 a link cannot be made, or 2.
