@@ -130,7 +130,7 @@ static bool side_look(struct resident_side *s, unsigned int port,
 		      const struct resident_place *p)
 {
 	uint32_t inside = p->va % DRAM_PAGE, i;
-	uint32_t pages = (inside + p->len + DRAM_PAGE - 1) / DRAM_PAGE;
+	uint64_t pages = (inside + (uint64_t)p->len + DRAM_PAGE - 1) / DRAM_PAGE;
 	struct smmu_utlb_page *m;
 
 	s->place.len = s->parts = s->tellings = 0;
@@ -147,7 +147,7 @@ static bool side_look(struct resident_side *s, unsigned int port,
 	s->part[0].mem += inside;
 	s->part[0].bytes -= inside;
 	s->told[0].pa += inside;
-	s->pages = pages;
+	s->pages = (uint32_t)pages;
 	s->place = *p;
 	return true;
 }

@@ -88,8 +88,8 @@ static void want_take(struct node *n)
 	log_note(memory_hash(&e, sizeof(e)));
 }
 
-/* A page is missing: answer as a driver would, once it has been brought in. */
-static void serve_faults(struct testbed *w)
+/* A page is missing: answer as a driver would. status 0: it has been brought in. */
+static void serve_faults(struct testbed *w, uint8_t status)
 {
 	unsigned int side;
 	uint32_t v;
@@ -101,9 +101,10 @@ static void serve_faults(struct testbed *w)
 		       NIC_ENG_FLT_REF_VALID) {
 			rig_set(n, NIC_ENG_BASE + NIC_ENG_FLT_POP, 1);
 			rig_set(n, NIC_ENG_BASE + NIC_ENG_READY,
-				v & (NIC_ENG_READY_INDEX_MASK |
-				     NIC_ENG_READY_SIDE_MASK |
-				     NIC_ENG_READY_SERIAL_MASK));
+				(v & (NIC_ENG_READY_INDEX_MASK |
+				      NIC_ENG_READY_SIDE_MASK |
+				      NIC_ENG_READY_SERIAL_MASK)) |
+				(uint32_t)status << NIC_ENG_READY_CODE_SHIFT);
 		}
 	}
 }
@@ -129,7 +130,7 @@ static void op_fault(struct testbed *w, unsigned int side, struct want *q)
 	boards_drain(w);
 	page_set(cold, page, page_descriptor(cold, where, page));
 	while (board_busy(n->board)) {
-		serve_faults(w);
+		serve_faults(w, 0);
 		boards_drain(w);
 	}
 	want_take(n);
@@ -447,6 +448,51 @@ static void told_page(struct testbed *w, const struct trace_record *r)
 
 	EXPECT_EQ(r->arg[3], w->n[side].data_pa +
 		  frame_of[side][at / 4096] * 4096ull + at % 4096);
+}
+
+/* A region that is much larger than the memory there is. */
+static uint32_t region_huge(struct node *n)
+{
+	return rig_command(n, (struct fl_fw_cmd){
+		.opcode = FL_CMD_MR_CREATE, .a = VA, .b = UINT64_C(1) << 33, .c = n->pd,
+		.flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE });
+}
+
+/* The number of its pages, rounded up, does not fit into 32 bits. */
+static void longest_body(struct testbed *w)
+{
+	struct want q = { .len = 4096, .opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED };
+	struct node *n = &w->n[0];
+	uint64_t again;
+	uint32_t i, side;
+
+	rng_init(&resident_rng, test_seed(), "longest");
+	for (side = 0; side < 2; side++) {
+		memory_make(&w->n[side], side);
+		va_key[side] = region_huge(&w->n[side]);
+	}
+	q.key = va_key[1];
+	for (i = 0; i < 4; i++) {
+		want_post(n, 0, &q);
+		bell_ring(n);
+		EXPECT_EQ(wait_one(n).status, FL_ST_OK);
+	}
+	again = board_resident_requests(n->board);
+	EXPECT_GE(again, 1);
+	q.len = UINT32_MAX;
+	want_post(n, 0, &q);
+	bell_ring(n);
+	while (board_busy(n->board)) {
+		boards_drain(w);
+		serve_faults(w, FL_ST_LOCAL_FAULT);
+	}
+	EXPECT_EQ(wait_one(n).status, FL_ST_LOCAL_FAULT);
+	EXPECT_EQ(board_resident_requests(n->board), again);
+}
+
+TEST("a request of nearly 4 GB behind requests of a page")
+{
+	rig_run(SIM_THREADS, longest_body, NULL);
 }
 
 static void large_body(struct testbed *w)
