@@ -176,8 +176,12 @@ TEST("an address is a thread's own from the first byte of its arena to the last 
 
 TEST("a process without addresses for its arena is none")
 {
-	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 64, 64);
+	struct sigaction before, now;
+	struct rig *r;
 	int error = 0;
+
+	EXPECT_EQ(sigaction(SIGSEGV, NULL, &before), 0);
+	r = rig_start(SIM_LOCKSTEP, 1, 64, 64);
 
 	STEP("neither where it should be nor elsewhere");
 	fail_at(FAIL_MAP, 1, 2, ENOMEM);
@@ -185,6 +189,12 @@ TEST("a process without addresses for its arena is none")
 	EXPECT_EQ(fail_end(), 2);
 	EXPECT_EQ(error, -ENOMEM);
 	rig_process(r, 1);
+	STEP("nor does it count as one that has faults: the last of the others gives them back");
+	host_process_exit(r->p[1]);
+	host_process_exit(r->p[0]);
+	r->p[0] = r->p[1] = NULL;
+	EXPECT_EQ(sigaction(SIGSEGV, NULL, &now), 0);
+	EXPECT(now.sa_sigaction == before.sa_sigaction);
 }
 
 TEST("a process whose faults nobody can be told of is none")
@@ -210,6 +220,16 @@ static void pages_written(void *arg)
 
 	for (i = 0; i < 8; i++)
 		m[i * PAGE] = (uint8_t)(i + 1);
+	for (i = 0; i < 8; i++)
+		WANT(r, m[i * PAGE] == i + 1);
+}
+
+static void pages_read(void *arg)
+{
+	struct rig *r = ((void **)arg)[0];
+	volatile uint8_t *m = ((void **)arg)[1];
+	uint64_t i;
+
 	for (i = 0; i < 8; i++)
 		WANT(r, m[i * PAGE] == i + 1);
 }
@@ -294,6 +314,11 @@ TEST("without a linear view pages are opened one by one, and without room all be
 		rig_run(r);
 		EXPECT_EQ(fail_end(), times);
 		EXPECT_EQ(rig_stats(r).faults_failed, 0);
+		STEP("what was written is in the frames, and so it comes back from swap");
+		EXPECT_EQ(host_madvise(r->p[0], m, 8 * PAGE, HOST_PAGEOUT), 0);
+		rig_thread(r, 0, pages_read, arg);
+		rig_run(r);
+		EXPECT_EQ(rig_stats(r).swap_ins, 8);
 		host_process_exit(r->p[0]);
 		r->p[0] = NULL;
 	}
