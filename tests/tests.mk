@@ -21,7 +21,7 @@ RIG_OBJ := $(call obj,$(wildcard tests/rig/*.c))
 LAB_UNIT := test_lab_walk.c test_lab_bank.c test_lab_resend.c
 LAB_UNIT_BIN := $(call unit_here,$(LAB_UNIT))
 ALL_OBJ += $(UNIT_OBJ) $(filter-out $(ALL_OBJ),$(RIG_OBJ))
-SHIM_OBJ += $(filter $(O)/tests/unit/shim/% %/rig/shim.o,$(UNIT_OBJ) $(RIG_OBJ))
+SHIM_OBJ += $(filter $(O)/tests/unit/shim/% %/rig/shim.o %/rig/inside.o,$(UNIT_OBJ) $(RIG_OBJ))
 
 # In a build for tests alone a test's own code is compiled more often than it is run: it is not
 # optimised, but for those that draw requests by the thousand.
@@ -63,6 +63,9 @@ $(foreach s,$(UNIT_SRC),$(eval $(call unit_here,$(s)): $(call obj,$(s))))
 rigs = $(patsubst %,$(O)/tests/rig/%.o,$(shell tests/rig/needs $(1) | sed 's/.*://'))
 $(foreach n,$(if $(UNIT_SRC),$(shell tests/rig/needs $(UNIT_SRC))),\
 	$(eval $(B)/tests/$(subst :,: $(O)/tests/rig/,$(n)).o))
+# rig/lies.c stands between the driver and the board's registers.
+LIES_BIN := $(call unit_here,$(if $(UNIT_SRC),$(shell grep -l 'rig/lies[.]h' $(UNIT_SRC))))
+$(LIES_BIN): LINK += -Wl,--wrap=board_read
 $(UNIT_BIN) $(LAB_UNIT_BIN): $(HARNESS_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
