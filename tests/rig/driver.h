@@ -53,6 +53,7 @@ struct rig {
 	void (*body)(struct rig *r);
 	enum sim_result result;
 	unsigned int bad_regs;	/* so many refused writes are right */
+	unsigned int resumes_ignored;	/* the same of RESUME */
 	uint64_t frames;	/* of each kernel; 0: plenty */
 	uint8_t first;		/* node of n[0]; the other is the next */
 };
