@@ -43,8 +43,8 @@ void *devm_platform_get_and_ioremap_resource(struct platform_device *pdev,
 
 	assert(i < ARRAY_SIZE(pdev->resource) && !shim->io_map[i]);
 	r = &pdev->resource[i];
-	shim->io_map[i] = shim_io_map_create(shim->board, r->start,
-					     r->end - r->start + 1);
+	shim->io_map[i] = shim_refused() ? NULL :
+			  shim_io_map_create(shim->board, r->start, r->end - r->start + 1);
 	if (!shim->io_map[i])
 		return ERR_PTR(-ENOMEM);
 	if (res)
