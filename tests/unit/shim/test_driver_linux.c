@@ -63,7 +63,7 @@ TEST("an empty range of the notifier changes nothing")
 static void linux_fault(struct rig *r)
 {
 	struct fl_queue queue = { .doorbell = false }, bell = { .doorbell = true };
-	struct file file = { NULL };
+	struct file file = { .private_data = NULL };
 	struct vm_area_struct vma = { .vm_file = &file };
 	struct vm_fault vmf = { .vma = &vma };
 	struct rig_node *n = &r->n[1];
@@ -104,7 +104,7 @@ TEST("a mapping of a card that went leads to a page of the process's own")
 
 static void linux_mmap(struct rig *r)
 {
-	struct file file = { NULL };
+	struct file file = { .private_data = NULL };
 	struct vm_area_struct vma = { .vm_end = RIG_PAGE, .vm_file = &file,
 				      .vm_flags = VM_READ | VM_WRITE | VM_SHARED };
 	struct rig_node *n = &r->n[1];
