@@ -22,6 +22,8 @@ LAB_UNIT := test_lab_walk.c test_lab_bank.c test_lab_resend.c
 LAB_UNIT_BIN := $(call unit_here,$(LAB_UNIT))
 ALL_OBJ += $(UNIT_OBJ) $(filter-out $(ALL_OBJ),$(RIG_OBJ))
 SHIM_OBJ += $(filter $(O)/tests/unit/shim/% %/rig/shim.o %/rig/inside.o,$(UNIT_OBJ) $(RIG_OBJ))
+# Those that stand inside a kernel see Linux's names, as the driver does.
+SHIM_OBJ += $(call obj,$(if $(UNIT_SRC),$(shell grep -l 'rig/inside[.]h' $(UNIT_SRC))))
 
 # In a build for tests alone a test's own code is compiled more often than it is run: it is not
 # optimised, but for those that draw requests by the thousand.
