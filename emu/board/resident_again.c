@@ -18,7 +18,6 @@
 /* Of one doorbell; then others have their turn. As in fw_resident.c. */
 #define AGAIN_REQUESTS	FW_QP_WRS
 #define AGAIN_BYTES	(1u << 20)
-#define TOLD_MORE	31u	/* pages behind one that is told; as the trace packs them */
 
 static struct resident_way *way_of(struct board *b, uint32_t value)
 {
@@ -107,7 +106,7 @@ static bool side_part(struct resident_side *s, const struct smmu_utlb_page *m)
 	struct trace_page *told = s->told + s->tellings;
 	bool behind = s->parts && part[-1].mem + part[-1].bytes == m->mem;
 
-	if (behind && told[-1].more < TOLD_MORE) {
+	if (behind && told[-1].more < TRACE_PAGE_MORE) {
 		part[-1].bytes += DRAM_PAGE;
 		told[-1].more++;
 		return true;

@@ -48,6 +48,7 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
  * the records that the long way leaves. side 0 is the sender, 1 the receiver.
  */
 #define TRACE_WRITE_PAGES 17
+#define TRACE_PAGE_MORE	31	/* trace_page.more at most; a mask */
 
 /*
  * A walk of the SMMU that found its page: what it read, from the first level on. Pages that

@@ -18,7 +18,7 @@
 
 /* Of a word with the address of a page that was hit: how many more lie behind it. */
 #define PACKED_MORE_SHIFT	56
-#define PACKED_MORE(word)	((word) >> PACKED_MORE_SHIFT & 31)
+#define PACKED_MORE(word)	((word) >> PACKED_MORE_SHIFT & TRACE_PAGE_MORE)
 
 #define PACKED_PLACE_WORDS 9
 
