@@ -125,6 +125,11 @@ SAN_asan += $(shell for f in --param=asan-use-after-return=0 \
 			2>/dev/null && echo "$$f"; done)
 endif
 SAN_tsan := -fsanitize=thread -fno-omit-frame-pointer
+# It does not know fences by themselves: gcc says so of each, clang has no such option.
+ifeq ($(SAN),tsan)
+SAN_tsan += $(shell echo 'int x;' | $(CC) -Wno-tsan -Werror -x c -c -o /dev/null - 2>/dev/null && \
+		echo -Wno-tsan)
+endif
 
 URCU_CFLAGS := $(shell pkg-config --cflags liburcu-qsbr 2>/dev/null)
 URCU_LIBS := $(shell pkg-config --libs liburcu-qsbr 2>/dev/null || \

@@ -197,6 +197,6 @@ lab-env:
 comma := ,
 ALL_TESTS += $(LABS:%=make:lab-check$(comma)SHORT=1$(comma)LAB=%)
 ifeq ($(VARIANT),)
-test-programs: $(patsubst %,lab-%,$(if $(shell command -v verilator),$(LABS), \
+test-programs plain-programs: $(patsubst %,lab-%,$(if $(shell command -v verilator),$(LABS), \
 	$(filter-out $(LABS_RTL),$(LABS))))
 endif

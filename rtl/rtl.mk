@@ -13,7 +13,7 @@ $(call commands,STEPPABLE HANDED,rtl-model rtl-random rtl-compete rtl-second \
 	rtl-lint)
 $(call commands,HANDED,rtl-bench rtl-prove rtl-synth rtl-synth-quick rtl-park rtl-rate waves)
 $(call commands,STEPPABLE,rtl-speed)
-$(call commands,,rtl rtl-long rtl-cosim rtl-bugs)
+$(call commands,,rtl rtl-long rtl-cosim rtl-bugs rtl-programs)
 
 RTL := $(if $(STEPPED),$(B),build)/rtl
 RTL_GEN := $(if $(STEPPED),$(STEPPED)/)rtl/gen
@@ -33,12 +33,14 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
 	   -Irtl/hdl -I$(RTL_GEN) --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
-# Two parts at a time; what both would make is made before them.
+# What several of its parts would make, two at a time: so it is made before them.
+rtl-programs: rtl-model
+	+@$(MAKE) --no-print-directory $(FAULTLINE) $(B)/rtl-random $(B)/rtl-compete
+
 RTL_PARTS := rtl-second rtl-prove rtl-cosim rtl-synth-quick rtl-random rtl-compete rtl-bench \
 	     rtl-lint
 ## hardware	rtl	is the Verilog right? lint, benches, random, scenarios, proofs, synthesis
-rtl:
-	+@$(MAKE) --no-print-directory -j2 $(FAULTLINE) rtl-model $(B)/rtl-random $(B)/rtl-compete
+rtl: rtl-programs
 	+@$(MAKE) --no-print-directory -j2 -Otarget $(RTL_PARTS)
 
 ## hardware	rtl-long	what takes longer: rtl-synth, rtl-park, rtl-bugs
@@ -119,9 +121,9 @@ $(RTL)/model/Vfl_engine__ALL.a: $(RTL_V) $(RTL_VH) rtl/rtl.mk
 	@mkdir -p $(@D)
 	$(call say,VERILATE)
 	$(Q)$(VERILATE) rtl/hdl/fl_engine.v
-	$(Q)$(MAKE) --no-print-directory -s -C $(@D) -f Vfl_engine.mk \
-		OPT_FAST=$(RTL_OPT) OPT_SLOW=-O0 OPT_GLOBAL=-O1 \
-		Vfl_engine__ALL.a verilated.o verilated_threads.o
+	$(Q)for made in 'verilated.o verilated_threads.o' $(@F); do \
+		$(MAKE) --no-print-directory -s -C $(@D) -f Vfl_engine.mk \
+			OPT_FAST=$(RTL_OPT) OPT_SLOW=-O0 OPT_GLOBAL=-O1 $$made || exit 1; done
 
 TRANSACTIONS ?= 10000
 SEED ?= 1

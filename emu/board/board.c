@@ -206,7 +206,7 @@ static struct fw *start_fw(struct board *b)
 		.kick = fw_kick, .alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
 		.resident = b->timed ? NULL : board_resident,
 		.resident_tell = board_resident_tell,
-		.at_once = b->at_once,
+		.at_once = !b->timed,
 	};
 	struct fw_config cfg = {
 		.node = b->cfg.id,
@@ -343,6 +343,8 @@ static int board_build(struct board *b)
 	sim_actor_init(b->domain, &b->fw_actor, "firmware", fw_actor_step, b);
 	sim_actor_init(b->domain, &b->psdma_actor, "psdma", psdma_step, b);
 	psdma_reset(b);
+	if (!b->timed && !b->at_once)
+		bells_make(b);
 	resident_make(b);
 	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
 				board_receive, board_room, b, &err);
@@ -361,11 +363,12 @@ static int board_build(struct board *b)
 
 struct board *board_create(const struct board_config *cfg, int *error)
 {
-	struct board *b = calloc(1, sizeof(*b));
+	struct board *b = aligned_alloc(64, sizeof(*b));
 
 	*error = -ENOMEM;
 	if (!b)
 		return NULL;
+	memset(b, 0, sizeof(*b));
 	b->cfg = *cfg;
 	if (!b->cfg.contexts)
 		b->cfg.contexts = DEV_CONTEXTS;
@@ -401,6 +404,7 @@ void board_destroy(struct board *b)
 
 void board_reset(struct board *b)
 {
+	bells_first(b);
 	/* First the engine, since an SMMU that was reset lets everything pass. */
 	sim_enter(b->domain);
 	board_changed(b);

@@ -7,6 +7,7 @@
 #include "board/board.h"
 #include "board/dram.h"
 #include "fabric/fabric.h"
+#include "faultline/regs.h"
 #include "nic/engine.h"
 #include "nic/fw.h"
 #include "sim/grace.h"
@@ -114,6 +115,19 @@ struct resident {
 	unsigned int removals;		/* of memory, when it was last looked at */
 };
 
+/* Doorbells that were rung, for the board's own thread; see bells.c. */
+#define BELLS_RING 64u
+struct board_bells {
+	atomic_uint put, taken;		/* ever */
+	struct board_rung {
+		/* Its number: to be written; one more: to be taken. A line of its own. */
+		_Alignas(64) atomic_uint turn;
+		uint32_t off;
+		struct board_bell bell;
+	} rung[BELLS_RING];
+	struct sim_actor actor;
+};
+
 struct board {
 	struct board_config cfg;
 	char name[32];
@@ -141,6 +155,7 @@ struct board {
 	struct resident resident;
 	uint64_t changes;		/* board_changed() */
 	bool at_once;			/* who rings a doorbell runs the card */
+	struct board_bells bells;	/* else, where time is real */
 	bool stale;			/* there was an EV_STALE_ACCESS */
 	atomic_bool unplugged;		/* for good: board_unplug() */
 	atomic_uint broken;		/* board_inject() */
@@ -162,6 +177,36 @@ static inline void board_changed(struct board *b)
 	b->changes++;
 }
 
+/* Is it that register of a doorbell page? */
+static inline bool bell_is(uint32_t off, uint32_t bell)
+{
+	return off - NIC_DB_BASE(0) < NIC_DB_STRIDE * NIC_DB_COUNT &&
+	       off % NIC_DB_STRIDE == bell;
+}
+
+/* Completions that were taken change nothing else. */
+static inline bool bell_changes(uint32_t off)
+{
+	return !bell_is(off, NIC_DB_CQ_CONS);
+}
+
+/*
+ * bells.c, where time is real: write to that register, as board_write() and board_ring();
+ * before any other access, see to all that has been written so.
+ */
+int bells_ring_one(struct board *b, uint32_t off, uint32_t value);
+void bells_ring(struct board *b, uint32_t off, const struct board_bell *bell, unsigned int n);
+void bells_take(struct board *b, unsigned int until);
+static inline void bells_first(struct board *b)
+{
+	unsigned int until = atomic_load(&b->bells.put);
+
+	if (atomic_load_explicit(&b->bells.taken, memory_order_relaxed) != until)
+		bells_take(b, until);
+}
+void bells_make(struct board *b);
+uint64_t bells_step(void *board, uint64_t now_ns);
+
 /* irq.c; the latter three as the parts' environments have them */
 void irq_set(struct board *b, enum irq_line line, bool level);
 void irq_smmu(void *board, bool level);
@@ -174,7 +219,7 @@ enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
 /* Report that the frame of a page changed hands while bytes of it moved. */
 void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64_t tag);
 /* resident.c: fw_env.resident, fw_env.resident_tell */
-uint32_t board_resident(void *board, const struct fw_resident *r);
+uint32_t board_resident(void *board, struct fw_resident *r);
 uint64_t board_resident_tell(void *board, bool ends);
 void resident_make(struct board *b);
 /* So many bytes of the front of the parts. */

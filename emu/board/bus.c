@@ -11,11 +11,9 @@
 #include <string.h>
 
 #include "board/board_internal.h"
-
+#include "board/copy.h"
 #include "faultline/regs.h"
 #include "trace/trace.h"
-
-#define BELLS_BYTES	(1u << 20)	/* of doorbells in a row, then others have their turn */
 
 enum { PORT_TAG, PORT_RAZWI, PORT_EVENT, PORT_WHO };	/* uses of dma_burst.port */
 
@@ -144,6 +142,7 @@ static enum dram_status burst_move(struct board *b, const struct dma_burst *d,
 
 	check_tag(b, d);
 	check_orphan(b, d);
+	copy_after();
 	s = d->write ? dram_write(b->dram, d->pa, buf, d->len) :
 		       dram_read(b->dram, d->pa, buf, d->len);
 	dram_use(b->dram, d->pa);
@@ -268,13 +267,6 @@ static bool is_engine(uint32_t off)
 	return off < NIC_FW_BASE;
 }
 
-/* Is it that register of a doorbell page? */
-static bool is_bell(uint32_t off, uint32_t bell)
-{
-	return off - NIC_DB_BASE(0) < NIC_DB_STRIDE * NIC_DB_COUNT &&
-	       off % NIC_DB_STRIDE == bell;
-}
-
 /* For the trace: why registers of the engine are written, or a request is fetched. */
 static void note_cause(struct board *b, uint32_t off, uint64_t value, bool write)
 {
@@ -283,47 +275,13 @@ static void note_cause(struct board *b, uint32_t off, uint64_t value, bool write
 		return;
 	}
 	cause_firmware(&b->causes);
-	if (write && is_bell(off, NIC_DB_SQ))
+	if (write && bell_is(off, NIC_DB_SQ))
 		cause_doorbell(&b->causes, (uint32_t)value, trace_last_software());
 }
 
 static bool is_xp(uint32_t off)
 {
 	return off - NIC_XP_BASE < 0x1000;
-}
-
-/*
- * Doorbells where who rings them runs the card: what they ask for may be done before the write
- * returns. How many were dealt with: at least one. *error: what the card says of the first.
- */
-static inline unsigned int bells_access(struct board *b, uint32_t off,
-					const struct board_bell *bell, unsigned int n,
-					int *error)
-{
-	struct board *peer = NULL;
-	unsigned int done;
-	uint64_t most;
-
-	sim_enter(b->domain);
-	most = b->resident.bytes + BELLS_BYTES;
-	for (done = 0; done < n && b->resident.bytes < most; done++) {
-		cause_firmware(&b->causes);
-		cause_doorbell(&b->causes, bell[done].value, bell[done].cause);
-		if (!resident_again(b, off, bell[done].value, &peer))
-			break;
-	}
-	if (done)
-		sim_leave(b->domain);
-	else
-		sim_step_begin(b->domain);
-	if (peer)
-		sim_try_leave(peer->domain);
-	if (done)
-		return done;
-	*error = fw_reg_write(b->fw, off, 4, bell->value);
-	resident_learn(b, off, bell->value);
-	sim_step_end(b->domain);
-	return 1;
 }
 
 static int nic_access(struct board *b, uint32_t off, unsigned int size,
@@ -334,9 +292,9 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 	if (is_xp(off))
 		return board_annex ? board_annex->access(b, off - NIC_XP_BASE, size, value,
 							 write) : -EINVAL;
+	bells_first(b);
 	sim_enter(b->domain);
-	/* Completions that were taken change nothing else. */
-	if (!write || !is_bell(off, NIC_DB_CQ_CONS))
+	if (!write || bell_changes(off))
 		board_changed(b);
 	note_cause(b, off, *value, write);
 	if (write)
@@ -394,41 +352,45 @@ static int bus_access(struct board *b, uint64_t pa, unsigned int size,
 int board_read(struct board *b, uint64_t pa, unsigned int size, uint64_t *value)
 {
 	*value = 0;
-	sim_spend(b->cfg.timing->v[T_CPU_MMIO_READ]);
+	if (b->timed)
+		sim_spend(b->cfg.timing->v[T_CPU_MMIO_READ]);
 	return bus_access(b, pa, size, value, false);
 }
 
-/* Of a send queue, and it may be served at once? */
-static bool is_quick_bell(struct board *b, uint64_t pa)
+/* A doorbell, and it has a way of its own? */
+static bool is_quick_bell(const struct board *b, uint64_t pa)
 {
-	return b->at_once && pa - BUS_NIC_BASE < BUS_NIC_BYTES &&
-	       is_bell((uint32_t)(pa - BUS_NIC_BASE), NIC_DB_SQ) && board_is_plugged(b);
+	uint64_t at = pa - (BUS_NIC_BASE + NIC_DB_BASE(0));
+
+	return at < NIC_DB_STRIDE * NIC_DB_COUNT && !b->timed && !(at % 4) &&
+	       (!b->at_once || at % NIC_DB_STRIDE == NIC_DB_SQ) && board_is_plugged(b);
 }
 
 void board_ring(struct board *b, uint64_t pa, const struct board_bell *bell, unsigned int n)
 {
 	unsigned int i;
-	int error;
 
-	for (i = 0; i < n && is_quick_bell(b, pa);)
-		i += bells_access(b, (uint32_t)(pa - BUS_NIC_BASE), bell + i, n - i, &error);
+	if (is_quick_bell(b, pa)) {
+		bells_ring(b, (uint32_t)(pa - BUS_NIC_BASE), bell, n);
+		return;
+	}
 	/* Posted: what is refused is the card's event, and no error here. */
-	for (; i < n; i++)
+	for (i = 0; i < n; i++)
 		board_write(b, pa, 4, bell[i].value);
+}
+
+static __attribute__((noinline)) int bus_write(struct board *b, uint64_t pa, unsigned int size,
+					       uint64_t value)
+{
+	if (b->timed)
+		sim_spend(b->cfg.timing->v[T_CPU_MMIO_WRITE]);
+	return bus_access(b, pa, size, &value, true);
 }
 
 int board_write(struct board *b, uint64_t pa, unsigned int size, uint64_t value)
 {
-	struct board_bell bell = { .value = (uint32_t)value };
-	int error = 0;
-
 	/* The first, since no other access comes as often. */
-	if (size == 4 && value == bell.value && is_quick_bell(b, pa)) {
-		trace_tick(b->cfg.trace);
-		bell.cause = trace_last_software();
-		bells_access(b, (uint32_t)(pa - BUS_NIC_BASE), &bell, 1, &error);
-		return error;
-	}
-	sim_spend(b->cfg.timing->v[T_CPU_MMIO_WRITE]);
-	return bus_access(b, pa, size, &value, true);
+	if (size == 4 && value == (uint32_t)value && is_quick_bell(b, pa))
+		return bells_ring_one(b, (uint32_t)(pa - BUS_NIC_BASE), (uint32_t)value);
+	return bus_write(b, pa, size, value);
 }

@@ -38,6 +38,8 @@ void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
 	uint32_t head = -(uint32_t)(uintptr_t)to % LINE, at, i;
 
+	/* Stores past the caches keep no order with those before them, or behind. */
+	_mm_sfence();
 	if (head > bytes)
 		head = bytes;
 	memcpy(to, from, head);
@@ -54,7 +56,6 @@ void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes)
 		from += STREAMS * PAGE;
 	}
 	memcpy(to, from, bytes);
-	/* Stores past the caches keep no order with those that follow. */
 	_mm_sfence();
 }
 #else

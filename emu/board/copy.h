@@ -3,13 +3,23 @@
 #ifndef FL_BOARD_COPY_H
 #define FL_BOARD_COPY_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #define COPY_FAR_BYTES 16384u	/* it pays from here on */
 
 /*
- * As memcpy(), for data that comes from far memory and goes there. What the caller stores
- * afterwards is not seen before it.
+ * Before data of another request is stored. Whoever polls memory sees requests arrive in their
+ * order: on a processor that keeps no order of stores by itself (Arm), too.
+ */
+static inline void copy_after(void)
+{
+	atomic_thread_fence(memory_order_release);
+}
+
+/*
+ * As memcpy(), for data that comes from far memory and goes there. What the caller has
+ * stored before is seen before it, and what it stores afterwards, after it.
  */
 void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes);
 

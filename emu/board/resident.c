@@ -99,6 +99,7 @@ void resident_copy(const struct resident_part *from, const struct resident_part 
 	struct resident_part f = *from, t = *to;
 	uint32_t n;
 
+	copy_after();
 	for (;;) {
 		n = f.bytes < t.bytes ? f.bytes : t.bytes;
 		n = n < bytes ? n : bytes;
@@ -231,7 +232,7 @@ static void piece_end(struct piece *p, const struct fw_landing *l)
 }
 
 static uint32_t resident_move(struct board *b, struct resident_way *way,
-			      const struct fw_resident *r)
+			      struct fw_resident *r)
 {
 	struct piece p = { .side = b->resident.side, .r = r, .block = r->block,
 			   .begins = r->begins };
@@ -249,7 +250,8 @@ static uint32_t resident_move(struct board *b, struct resident_way *way,
 		/* Record what has gone before the sides describe the next pages. */
 		if (p.at)
 			p.side[0].run.a.cause = board_resident_tell(b, false);
-		if (!piece_begin(&p))
+		r->missing = !piece_begin(&p);
+		if (r->missing)
 			break;
 		piece_move(&p);
 		side_end(&p.side[0]);
@@ -305,7 +307,7 @@ static bool way_find(struct resident_way *way, struct board *b, struct board *pe
 	return true;
 }
 
-uint32_t board_resident(void *board, const struct fw_resident *r)
+uint32_t board_resident(void *board, struct fw_resident *r)
 {
 	struct board *b = board, *peer;
 	struct resident_way *way = &b->resident.way[r->src % RESIDENT_WAYS];

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "board/board_internal.h"
+#include "board/copy.h"
 #include "faultline/regs.h"
 
 /* Of one doorbell; then others have their turn. As in fw_resident.c. */
@@ -210,6 +211,7 @@ static inline bool page_move(struct resident_side *s, const struct resident_plac
 
 	if (!source || !sink)
 		return false;
+	copy_after();
 	memcpy(sink->mem + in[1], source->mem + in[0], from->len);
 	if (page_tag(source) != source->tag)
 		page_stale(from, source->pa + in[0], source->tag, xfer);

@@ -159,6 +159,7 @@ struct host_mm {
 	uint64_t orphans;		/* of these; no entry leads to them */
 	struct host_mm *ended_next;	/* of those that ended with orphans */
 	uint64_t counted, counted_orphans;	/* the two, by check.c */
+	uint64_t noted_frames;		/* the last that was ever noted is before it */
 	uint64_t hand;			/* of the clock over its own frames */
 	uint64_t slots;			/* of swap that it has */
 	/* CPU side (cpu.c) */

@@ -30,7 +30,8 @@ static void irq_line_changed(void *arg, enum irq_line line, bool level)
 	if (level) {
 		at.cause = trace_emit(k->trace, EV_IRQ_RAISE, &at, line, 0, 0,
 				      0);
-		atomic_store(&k->irq_event[line], at.cause);
+		/* What follows releases it. */
+		atomic_store_explicit(&k->irq_event[line], at.cause, memory_order_relaxed);
 		atomic_fetch_or(&k->irq_level, bit);
 		if (!sim_defer(SIM_DEFER_IRQ, irq_now, k))
 			sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);

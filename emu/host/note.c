@@ -48,6 +48,8 @@ static void note_count(struct host_frame *f)
 	mm->k->counted_mapped += mapped - f->note.mapped;
 	mm->counted_orphans += orphan - f->note.orphan;
 	mm->k->counted_orphans += orphan - f->note.orphan;
+	if (i >= mm->noted_frames)
+		mm->noted_frames = i + 1;
 	f->note.taken = taken;
 	f->note.mapped = mapped;
 	f->note.orphan = orphan;
@@ -76,7 +78,7 @@ void note_forget(struct host_mm *mm)
 		else
 			p = &(*p)->note.next;
 	/* None is left, or somebody will hear of it. */
-	for (i = 0; i < mm->frames; i++) {
+	for (i = 0; i < mm->noted_frames; i++) {
 		k->counted_mapped -= mm->frame[i].note.mapped;
 		k->counted_orphans -= mm->frame[i].note.orphan;
 	}

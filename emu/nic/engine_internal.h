@@ -166,7 +166,8 @@ struct reg_place {
 	uint8_t shift;		/* 32: the upper half of 64 bits */
 	uint8_t size_most;	/* of an access that begins here, in bytes */
 	uint8_t bytes;		/* its value is a variable of this size at */
-	uint32_t at;		/* this offset of struct c_engine; 0: it is not */
+	uint8_t surplus;	/* bits of a 64-bit word that begins there and are not its */
+	uint32_t at;		/* this offset of struct c_engine; bytes 0: it is not */
 };
 
 struct reg_map {

@@ -78,7 +78,8 @@ static void place_reg(struct c_engine *e, uint32_t off, unsigned int reg,
 
 	*p = (struct reg_place){ .reg = (uint8_t)reg, .index = (uint8_t)index,
 				 .size_most = regs[reg].width / 8,
-				 .bytes = variables[reg].bytes };
+				 .bytes = variables[reg].bytes,
+				 .surplus = (uint8_t)(64 - 8 * variables[reg].bytes) };
 	if (p->bytes)
 		p->at = (uint32_t)(ctx - (const uint8_t *)e) +
 			variables[reg].at;
@@ -289,18 +290,22 @@ static uint64_t read_other(struct c_engine *e, const struct reg_place *p)
 	return read_rxc(&e->rx[p->index], p->reg);
 }
 
-static inline uint64_t read_place(struct c_engine *e, const struct reg_place *p)
+static inline uint64_t read_variable(const struct c_engine *e, const struct reg_place *p)
 {
-	const uint8_t *at = (const uint8_t *)e + p->at;
+	uint64_t v;
 
-	/* The usual widths first: the firmware reads some of each block. */
-	if (p->bytes == 4)
-		return *(const uint32_t *)at;
-	if (p->bytes == 8)
-		return *(const uint64_t *)at;
-	if (p->bytes == 2)
-		return *(const uint16_t *)at;
-	return p->bytes ? *at : read_other(e, p);
+	/* Little-endian, and something always follows it in struct c_engine. */
+	__builtin_memcpy(&v, (const uint8_t *)e + p->at, sizeof(v));
+	return v << p->surplus >> p->surplus;
+}
+
+static __attribute__((noinline)) int read_composed(struct c_engine *e, const struct reg_place *p,
+						   unsigned int size, uint64_t *value)
+{
+	uint64_t v = read_other(e, p) >> p->shift;
+
+	*value = size == 4 ? (uint32_t)v : v;
+	return 0;
 }
 
 int c_reg_read(struct engine *engine, uint32_t off, unsigned int size,
@@ -308,12 +313,14 @@ int c_reg_read(struct engine *engine, uint32_t off, unsigned int size,
 {
 	struct c_engine *e = c_engine(engine);
 	const struct reg_place *p = reg_decode(e, off, size);
+	uint64_t v;
 
 	if (!p)
 		return -EINVAL;
-	*value = read_place(e, p) >> p->shift;
-	if (size == 4)
-		*value &= 0xFFFFFFFFu;
+	if (!p->bytes)
+		return read_composed(e, p, size, value);
+	v = read_variable(e, p) >> p->shift;
+	*value = size == 4 ? (uint32_t)v : v;
 	return 0;
 }
 
@@ -431,7 +438,7 @@ static int write_reg(struct c_engine *e, uint32_t off, unsigned int size,
 		return p->reg == R_RXC_VERDICT ?
 			rx_verdict(e, p->index, (uint32_t)value) : -EINVAL;
 	if (regs[p->reg].width == 64 && size == 4) {
-		old = read_place(e, p);
+		old = read_variable(e, p);
 		value = (old & ~(0xFFFFFFFFull << p->shift)) | value << p->shift;
 	}
 	return write_ctx(e, p, value);

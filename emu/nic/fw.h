@@ -81,6 +81,7 @@ struct fw_resident {
 	uint16_t stream;
 	uint8_t node, ctx;
 	bool begins;		/* it is not in the trace yet, and so has no cause here */
+	bool missing;		/* said by the card: the page of what did not go is not there */
 };
 
 struct fw_env {
@@ -114,7 +115,7 @@ struct fw_env {
 	 * are at the peer now, both sides as if engine and firmware had brought them there;
 	 * 0: none, and nothing has changed. NULL: there is none.
 	 */
-	uint32_t (*resident)(void *ctx, const struct fw_resident *r);
+	uint32_t (*resident)(void *ctx, struct fw_resident *r);
 	/*
 	 * They come into the trace, before anything else does. ends: with FW_COMPLETE of
 	 * the request, which has ended well. Returns the last event of the request, or

@@ -21,7 +21,7 @@ static bool resident_may(const struct fw *fw, const struct fw_qp *q)
 	return fw->env.resident && q->wr_issue == q->wr_head &&
 	       q->wr_head != q->wr_tail && !q->unit && !q->inflight &&
 	       q->state == FW_QP_CONNECTED && wr->opcode == FL_OP_WRITE &&
-	       !wr->status && !wr->inflight && fw->free && !fw->tx_elder;
+	       !wr->status && !wr->inflight && !wr->tried && fw->free && !fw->tx_elder;
 }
 
 static uint32_t blocks_of(const struct fw *fw, uint32_t bytes)
@@ -37,7 +37,7 @@ static uint32_t resident_go(struct fw *fw, uint16_t n, bool begins)
 {
 	struct fw_qp *q = &fw->qp[n];
 	struct fw_wr *wr = fw_wr_at(q, q->wr_head);
-	const struct fw_resident r = {
+	struct fw_resident r = {
 		.lva = wr->lva + wr->issued, .rva = wr->rva + wr->issued,
 		.cause = wr->cause, .len = wr->length - wr->issued,
 		.rkey = wr->rkey, .qpn = q->peer_qp,
@@ -50,6 +50,7 @@ static uint32_t resident_go(struct fw *fw, uint16_t n, bool begins)
 	};
 	uint32_t bytes = fw->env.resident(fw->env.ctx, &r), blocks;
 
+	wr->tried = r.missing;
 	if (!bytes)
 		return 0;
 	fw_assert(bytes == r.len ||
@@ -68,8 +69,12 @@ static uint32_t resident_go(struct fw *fw, uint16_t n, bool begins)
 
 bool fw_resident_issue(struct fw *fw, uint16_t n)
 {
-	if (!resident_may(fw, &fw->qp[n]) || !resident_go(fw, n, false))
+	struct fw_wr *wr = fw_wr_at(&fw->qp[n], fw->qp[n].wr_issue);
+
+	if (!resident_may(fw, &fw->qp[n]) || !resident_go(fw, n, false)) {
+		wr->tried = false;
 		return false;
+	}
 	fw_qp_update(fw, n);
 	return true;
 }

@@ -119,6 +119,7 @@ struct fw_wr {
 	uint8_t opcode;
 	uint8_t flags;
 	uint8_t status;		/* FL_ST_OK as long as nothing went wrong */
+	bool tried;		/* its next block, in the resident step: a page is missing */
 };
 
 /* What a block says of its place in the order; see fw_order.c. */

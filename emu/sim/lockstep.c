@@ -460,21 +460,44 @@ static enum sim_result run_events(struct sim *sim, uint64_t max_ns,
 	return SIM_FINISHED;
 }
 
-enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
-			     uint64_t drain_ns)
+static void run_begins(struct sim *sim)
 {
-	enum sim_result r;
-
 	pthread_sigmask(SIG_SETMASK, NULL, &sim->mask);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &sim->cancel);
 	pthread_setcancelstate(sim->cancel, NULL);
-	r = run_events(sim, max_ns, drain_ns);
+}
+
+static void run_ends(struct sim *sim)
+{
 	partition_enter(sim, &sim->common);
 	locals_change(sim, NULL);
 	if (sim->signal_stack.ss_size)
 		sigaltstack(&sim->signal_stack, NULL);
 	sim->signal_stack.ss_size = 0;
+}
+
+enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
+			     uint64_t drain_ns)
+{
+	enum sim_result r;
+
+	run_begins(sim);
+	r = run_events(sim, max_ns, drain_ns);
+	run_ends(sim);
 	return r;
+}
+
+void lockstep_let_pass(struct sim *sim, uint64_t ns)
+{
+	uint64_t end_ns = sim->now_ns + ns;
+
+	run_begins(sim);
+	sim->end_ns = end_ns;
+	while (queue_due(sim) <= end_ns)
+		one_event(sim);
+	run_ends(sim);
+	if (sim->now_ns < end_ns)
+		set_now(sim, end_ns);
 }
 
 static bool all_done(struct sim *sim)

@@ -368,6 +368,12 @@ enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns)
 			       threads_run(sim, max_ns);
 }
 
+void sim_let_pass(struct sim *sim, uint64_t ns)
+{
+	assert(!sim_self_thread && sim_is_lockstep(sim));
+	lockstep_let_pass(sim, ns);
+}
+
 const char *sim_stuck(struct sim *sim, unsigned int i)
 {
 	struct sim_thread *t;

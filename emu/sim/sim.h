@@ -112,7 +112,7 @@ void sim_leave(struct sim_domain *d);
 /*
  * Software that has entered carries out there what hardware would: from the first to the
  * second, which leaves the domain as well, it is as in a step (grace periods, one time).
- * Threads mode, inline.
+ * Threads mode.
  */
 void sim_step_begin(struct sim_domain *d);
 void sim_step_end(struct sim_domain *d);
@@ -229,6 +229,8 @@ enum sim_result {
  * no limit. Daemons stay parked.
  */
 enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns);
+/* Lockstep, from outside: what is due within ns happens, and then this time has passed. */
+void sim_let_pass(struct sim *sim, uint64_t ns);
 /* Lockstep: call fn after every event (checker). */
 void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg);
 /*

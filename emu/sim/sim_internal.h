@@ -207,6 +207,7 @@ int lockstep_start(struct sim_thread *t);
 void lockstep_local(struct sim *sim, void *(*at)(size_t *bytes));
 enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
 			     uint64_t drain_ns);
+void lockstep_let_pass(struct sim *sim, uint64_t ns);
 void lockstep_stop(struct sim *sim);
 void lockstep_spend(struct sim_thread *t, uint64_t ns);
 bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns);

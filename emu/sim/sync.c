@@ -24,13 +24,19 @@ struct sim_waiter {
 	bool queued;
 };
 
-static void guard_lock(atomic_flag *f)
+static __attribute__((noinline)) void guard_wait(atomic_flag *f)
 {
 	unsigned int spins = 0;
 
 	while (atomic_flag_test_and_set_explicit(f, memory_order_acquire))
 		if (++spins > SPINS_BEFORE_YIELD)
 			os_yield();
+}
+
+static inline void guard_lock(atomic_flag *f)
+{
+	if (atomic_flag_test_and_set_explicit(f, memory_order_acquire))
+		guard_wait(f);
 }
 
 static void guard_unlock(atomic_flag *f)
@@ -46,7 +52,7 @@ static bool is_woken(struct sim_waiter *w)
 
 void sim_spin_wait(struct sim_spin *s)
 {
-	guard_lock(&s->flag);
+	guard_wait(&s->flag);
 }
 
 void sim_mutex_init(struct sim_mutex *m)
@@ -89,14 +95,13 @@ static void lock_from_outside(struct sim_mutex *m)
 	}
 }
 
-void sim_mutex_lock(struct sim_mutex *m)
+/* Somebody has it. */
+static __attribute__((noinline)) void mutex_lock_wait(struct sim_mutex *m)
 {
 	struct sim_waiter w = { .thread = sim_self_thread };
 	struct sim_waiter **p;
 	int tries = 0;
 
-	if (sim_mutex_trylock(m))
-		return;
 	if (!w.thread) {
 		lock_from_outside(m);
 		return;
@@ -125,25 +130,34 @@ void sim_mutex_lock(struct sim_mutex *m)
 		sim_thread_wait(0);
 }
 
+void sim_mutex_lock(struct sim_mutex *m)
+{
+	if (!sim_mutex_trylock(m))
+		mutex_lock_wait(m);
+}
+
+/* Under the guard. Nobody can barge in. */
+static __attribute__((noinline)) void mutex_hand_over(struct sim_mutex *m,
+						      struct sim_waiter *w)
+{
+	struct sim_thread *next = w->thread;
+
+	m->waiters = w->next;
+	mutex_owned_by(m, next);
+	atomic_store_explicit(&w->woken, true, memory_order_release);
+	/*
+	 * From here on w may be gone. Its thread is not: it has to unlock before it can
+	 * end, and so needs the guard.
+	 */
+	sim_thread_wake(next, 0);
+}
+
 void sim_mutex_unlock(struct sim_mutex *m)
 {
-	struct sim_thread *next;
-	struct sim_waiter *w;
-
 	guard_lock(&m->guard);
 	assert(m->taken);
-	w = m->waiters;
-	if (w) {
-		/* Handed over: nobody can barge in. */
-		m->waiters = w->next;
-		next = w->thread;
-		mutex_owned_by(m, next);
-		atomic_store_explicit(&w->woken, true, memory_order_release);
-		/*
-		 * From here on w may be gone. Its thread is not: it has to unlock
-		 * before it can end, and so needs the guard.
-		 */
-		sim_thread_wake(next, 0);
+	if (m->waiters) {
+		mutex_hand_over(m, m->waiters);
 	} else {
 		m->taken = false;
 		mutex_owned_by(m, NULL);

@@ -15,7 +15,7 @@
 #include "trace/trace.h"
 
 #define SPINS_BEFORE_YIELD 200
-#define PUMPS_BEFORE_HELP 200	/* SIM_DEDICATED */
+#define PUMPS_BEFORE_HELP 2000	/* SIM_DEDICATED */
 
 uint64_t threads_now(const struct sim *sim)
 {

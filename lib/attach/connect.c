@@ -201,22 +201,23 @@ static int welcome_check(const struct attach_welcome *w, int nfds)
 	return 0;
 }
 
-static bool as_large(int fd, uint64_t bytes)
+static bool as_large(int fd, uint64_t bytes, struct stat *st)
 {
-	struct stat st;
-
-	return !fstat(fd, &st) && (uint64_t)st.st_size >= bytes;
+	return !fstat(fd, st) && (uint64_t)st->st_size >= bytes;
 }
 
 static int map_all(struct attach *a)
 {
 	const int rw = PROT_READ | PROT_WRITE;
+	struct stat st;
 	void *at;
 
 	/* Shorter than it says: touching the end would be SIGBUS. */
-	if (!as_large(a->shared_fd, a->hello.shared_bytes) ||
-	    !as_large(a->bank_fd, a->hello.bank_bytes))
+	if (!as_large(a->shared_fd, a->hello.shared_bytes, &st) ||
+	    !as_large(a->bank_fd, a->hello.bank_bytes, &st))
 		return -EPROTO;
+	a->bank_device = st.st_dev;
+	a->bank_inode = st.st_ino;
 	at = mmap(NULL, a->hello.shared_bytes, rw, MAP_SHARED, a->shared_fd, 0);
 	if (at == MAP_FAILED)
 		return -errno;

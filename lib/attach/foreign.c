@@ -26,7 +26,8 @@ static bool is_closed(const struct attach_page *p, const struct os_map *m)
 /* Imported pages from l->at up to end, where m is mapped; NULL: nothing is. */
 static void foreign_mark(struct look *l, uintptr_t end, const struct os_map *m)
 {
-	bool ours = m && os_map_is(m, l->a->bank_fd);
+	bool ours = m && m->inode && m->inode == l->a->bank_inode &&
+		    m->device == l->a->bank_device;
 	struct attach_page *p;
 	uint32_t own;
 

@@ -103,6 +103,7 @@ struct attach {
 	struct attach_shared *shared;
 	_Atomic uint32_t post_tail;	/* of the shared area, when it was last looked at */
 	int sock, bank_fd, shared_fd;
+	uint64_t bank_device, bank_inode;	/* of bank_fd, for foreign.c */
 	struct attach_welcome hello;	/* as the board said */
 	char name[64];			/* of the board, for messages */
 

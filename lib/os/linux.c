@@ -13,7 +13,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
@@ -243,14 +242,6 @@ bool os_map_find(const void *addr, struct os_map *m)
 	if (s.found)
 		*m = s.m;
 	return s.found;
-}
-
-bool os_map_is(const struct os_map *m, int fd)
-{
-	struct stat st;
-
-	return m->inode && !fstat(fd, &st) && st.st_ino == m->inode &&
-	       st.st_dev == m->device;
 }
 
 /*

@@ -120,7 +120,7 @@ struct os_map {
 	uintptr_t start, end;
 	int prot;
 	enum os_map_kind kind;
-	uint64_t device, inode;	/* of the file; 0: there is none */
+	uint64_t device, inode;	/* of the file, as fstat() says; 0: there is none */
 };
 bool os_map_find(const void *addr, struct os_map *m);
 /*
@@ -129,8 +129,6 @@ bool os_map_find(const void *addr, struct os_map *m);
  */
 int os_map_each(uintptr_t start, uintptr_t last,
 		void (*fn)(void *arg, const struct os_map *m), void *arg);
-/* Is it this file that is mapped there? */
-bool os_map_is(const struct os_map *m, int fd);
 /*
  * Do others see what is written to the page at addr? False: not so, or there is
  * none. True also where the system does not say. Quick; may run in a handler.

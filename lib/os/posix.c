@@ -159,13 +159,6 @@ int os_map_each(uintptr_t start, uintptr_t last,
 	return -ENOTSUP;
 }
 
-bool os_map_is(const struct os_map *m, int fd)
-{
-	(void)m;
-	(void)fd;
-	return true;
-}
-
 bool os_map_shared(const void *addr)
 {
 	(void)addr;

@@ -16,8 +16,8 @@ $(BENCH_BIN): $(BENCH_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $(BENCH_OBJ) $(LINK_LIBS)
 
-ifeq ($(OTHER_OS)$(OTHER_PAGE),)
-test-programs: $(BENCH_BIN)
+ifeq ($(VARIANT),)
+test-programs plain-programs: $(BENCH_BIN)
 endif
 
 # The table also goes to a file. A slow machine is no failure. GROUP="verbs seeds": only these

@@ -17,6 +17,7 @@
 
 #define PAGE	4096u
 #define PAGES	16u
+#define IN_A_ROW 8u	/* faults of a window */
 
 /* ---- the yardsticks ---- */
 
@@ -150,7 +151,7 @@ static double device_window(void *arg)
 {
 	struct fault *f = arg;
 
-	return stage_write(f->stage, 0, 8, 1);
+	return stage_write_pages(f->stage, f->pages);
 }
 
 /* Returns ns. */
@@ -182,19 +183,31 @@ static void row_fault(const char *figure, const struct bench_job *job,
 		BENCH_AT_MOST, 1.3, "limit of a service that sleeps" });
 }
 
+/* In a row, as the pairs of the yardstick are; or one, after all that a window begins with. */
+static void device_side(struct fault *f, struct bench_job *job, int side,
+			const char *figure, double wakes_ns)
+{
+	f->side = side;
+	f->pages = IN_A_ROW;
+	if (side == 2)
+		row_times(figure, job, BENCH_RECORD, 0, "");
+	else
+		row_fault(figure, job, wakes_ns);
+	f->pages = 1;
+	row_times("  one by itself", job, BENCH_RECORD, 0, "caches are cold");
+}
+
 static void device_faults(struct fault *f, struct bench_job *job,
 			  double wakes_ns)
 {
 	job->window = device_window;
 	job->prepare = NULL;
+	f->pages = IN_A_ROW;
 	row_times("8 B write, both pages there", job, BENCH_RECORD, 0, "");
 	job->prepare = take_away;
-	f->side = 1;
-	row_fault("8 B write, destination absent", job, wakes_ns);
-	f->side = 0;
-	row_fault("8 B write, source absent", job, wakes_ns);
-	f->side = 2;
-	row_times("8 B write, both absent", job, BENCH_RECORD, 0, "");
+	device_side(f, job, 1, "8 B write, destination absent", wakes_ns);
+	device_side(f, job, 0, "8 B write, source absent", wakes_ns);
+	device_side(f, job, 2, "8 B write, both absent", wakes_ns);
 }
 
 static int do_prefetch(struct testbed_process *p, void *arg)
@@ -242,31 +255,13 @@ static double evict_window(void *arg)
 	return f->ns;
 }
 
-/* sources: host-measured: revoke n pages 2 us + 0.1 us n, + 15 us with a running peer. */
 static void faults_evictions(struct fault *f, const struct bench_job *like)
 {
-	static const uint32_t pages[] = { 1, 64 };
 	struct bench_job job = { .window = evict_window, .prepare = bring_back,
 				 .arg = f, .trace = like->trace };
-	struct bench_result r;
-	bool own = testbed_cfg(f->stage->testbed)->drive == SIM_DEDICATED;
-	unsigned int i;
-	char figure[64];
-	double limit;
 
-	for (i = 0; i < 2; i++) {
-		f->pages = pages[i];
-		bench_measure(&job, &r);
-		snprintf(figure, sizeof(figure), "evict %u clean page%s",
-			 pages[i], pages[i] == 1 ? "" : "s");
-		limit = 1.25 * (2 + 0.1 * pages[i] + (own ? 15 : 0));
-		bench_row(&(struct bench_row){ figure, "us",
-			bench_scale(&r.ns, 1e-3), bench_trace_text(&r),
-			own ? "2 + 0.1 n + 15 us" : "2 us + 0.1 us n",
-			BENCH_AT_MOST, limit,
-			"limit is of the revoke alone; here with system call, "
-			"TLBI and sync" });
-	}
+	bench_beside_revoke(&job, &f->pages,
+			    testbed_cfg(f->stage->testbed)->drive == SIM_DEDICATED);
 }
 
 /* ---- registration ---- */
@@ -316,7 +311,7 @@ static void faults_registrations(struct fault *f, const struct bench_job *like)
 
 static void faults_run(struct stage *s, void *arg)
 {
-	struct fault f = { .stage = s, .pages = 8 };
+	struct fault f = { .stage = s, .pages = IN_A_ROW };
 	struct bench_job job = { .yard = bench_bare_pair, .prepare = take_away,
 				 .arg = &f, .trace = testbed_trace(s->testbed) };
 
@@ -324,7 +319,6 @@ static void faults_run(struct stage *s, void *arg)
 		  "hardware on threads of its own:" : "hardware inline:");
 	job.window = touch_window;
 	row_fault("evicted page touched by the CPU", &job, *(double *)arg);
-	f.pages = 1;
 	device_faults(&f, &job, *(double *)arg);
 	f.side = 0;
 	f.pages = PAGES;

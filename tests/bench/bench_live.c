@@ -16,6 +16,7 @@
 
 #define PAGE	4096u
 #define MB	(1u << 20)
+#define IN_A_ROW 8u	/* faults of a window */
 #define LARGE	((size_t)64 * MB)
 
 struct live {
@@ -64,10 +65,13 @@ static double device_window(void *arg)
 {
 	struct live *l = arg;
 	uint64_t t = bench_now_ns();
+	uint32_t i;
 
-	across_post(l->x, 0, 0, 8);
-	across_take(l->x);
-	return (double)(bench_now_ns() - t);
+	for (i = 0; i < l->pages; i++) {
+		across_post(l->x, i * PAGE, i * PAGE, 8);
+		across_take(l->x);
+	}
+	return (double)(bench_now_ns() - t) / l->pages;
 }
 
 static double prefetch_window(void *arg)
@@ -183,7 +187,7 @@ static void cpu_faults(struct live *l)
 				 bench_bare_pair, .prepare = take_away,
 				 .arg = l };
 
-	l->pages = 8;
+	l->pages = IN_A_ROW;
 	l->away = FL_DONTNEED;
 	row_pairs("untouched page written by the CPU", &job, BENCH_AT_MOST, 2,
 		  "limit of a service that spins");
@@ -192,23 +196,32 @@ static void cpu_faults(struct live *l)
 		  "the same; comes from swap");
 }
 
+/* In a row, as the pairs of the yardstick are; or one, after all that a window begins with. */
+static void device_side(struct live *l, struct bench_job *job, bool here, bool there,
+			const char *figure)
+{
+	const bool both = here && there;
+
+	l->here = here;
+	l->there = there;
+	l->pages = IN_A_ROW;
+	row_pairs(figure, job, both ? BENCH_RECORD : BENCH_AT_MOST, 2,
+		  both ? "" : "limit of a service that spins");
+	l->pages = 1;
+	row_pairs("  one by itself", job, BENCH_RECORD, 0, "caches are cold");
+}
+
 static void device_faults(struct live *l)
 {
 	struct bench_job job = { .window = device_window, .yard =
 				 bench_bare_pair, .arg = l };
 
-	l->pages = 1;
+	l->pages = IN_A_ROW;
 	row_pairs("8 B write, both pages there", &job, BENCH_RECORD, 0, "");
 	job.prepare = take_ends_away;
-	l->there = true;
-	row_pairs("8 B write, destination absent", &job, BENCH_AT_MOST, 2,
-		  "limit of a service that spins");
-	l->there = false;
-	l->here = true;
-	row_pairs("8 B write, source absent", &job, BENCH_AT_MOST, 2,
-		  "limit of a service that spins");
-	l->there = true;
-	row_pairs("8 B write, both absent", &job, BENCH_RECORD, 0, "");
+	device_side(l, &job, false, true, "8 B write, destination absent");
+	device_side(l, &job, true, false, "8 B write, source absent");
+	device_side(l, &job, true, true, "8 B write, both absent");
 	l->pages = 16;
 	job.window = prefetch_window;
 	job.yard = bench_bare_sixteen;
@@ -217,28 +230,13 @@ static void device_faults(struct live *l)
 		  "pair: SIGSEGV + mprotect of 16");
 }
 
-/* sources: host-measured: revoke n pages 2 us + 0.1 us n. */
 static void live_evictions(struct live *l)
 {
-	static const uint32_t pages[] = { 1, 64 };
 	struct bench_job job = { .window = evict_window, .arg = l,
 				 .prepare = bring_back };
-	struct bench_result r;
-	unsigned int i;
-	char figure[64];
 
 	l->away = FL_PAGEOUT;
-	for (i = 0; i < 2; i++) {
-		l->pages = pages[i];
-		bench_measure(&job, &r);
-		snprintf(figure, sizeof(figure), "evict %u clean page%s",
-			 pages[i], pages[i] == 1 ? "" : "s");
-		bench_row(&(struct bench_row){ figure, "us",
-			bench_scale(&r.ns, 1e-3), NULL, "2 us + 0.1 us n",
-			BENCH_AT_MOST, 1.25 * (2 + 0.1 * pages[i]),
-			"limit is of the revoke alone; here with call, TLBI "
-			"and sync" });
-	}
+	bench_beside_revoke(&job, &l->pages, false);
 }
 
 static void row_register(struct live *l, const char *figure,

@@ -20,11 +20,12 @@ static int post_to(struct stage *s, struct testbed_process *p, int board,
 		   uint64_t number)
 {
 	struct testbed_buffer *to = s->buffer[board];
+	uint64_t at = s->at + number * s->stride;
 
 	return fl_post_write(p->app.qp[s->conn[board]->number[0]], number,
 			     p->app.mr[s->buffer[0]->number],
-			     s->buffer[0]->mem + s->at, s->len,
-			     (uint64_t)(uintptr_t)to->mem + s->at, to->key);
+			     s->buffer[0]->mem + at, s->len,
+			     (uint64_t)(uintptr_t)to->mem + at, to->key);
 }
 
 static int take_one(struct testbed_process *p)
@@ -60,8 +61,19 @@ static int do_write(struct testbed_process *p, void *arg)
 double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times)
 {
 	s->at = at;
+	s->stride = 0;
 	s->len = len;
 	s->times = times;
+	stage_in(s, 0, do_write, s);
+	return s->ns;
+}
+
+double stage_write_pages(struct stage *s, uint32_t pages)
+{
+	s->at = 0;
+	s->stride = STAGE_PAGE;
+	s->len = 8;
+	s->times = pages;
 	stage_in(s, 0, do_write, s);
 	return s->ns;
 }

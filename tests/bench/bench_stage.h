@@ -10,6 +10,7 @@
 #include "tools/scenario/testbed.h"
 
 #define STAGE_BOARDS	16
+#define STAGE_PAGE	4096u
 
 struct stage {
 	struct testbed *testbed;
@@ -22,7 +23,7 @@ struct stage {
 	void (*body)(struct stage *s, void *arg);
 	void *arg;
 	/* of stage_write() and stage_in() */
-	uint64_t at;
+	uint64_t at, stride;
 	uint32_t len, times;
 	double ns, cpu_ns;
 };
@@ -48,6 +49,8 @@ void stage_in(struct stage *s, int i,
  * ns for each time, and in cpu_ns what this program computed for it.
  */
 double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times);
+/* 8 bytes to each of so many pages, one after the other: ns for each. */
+double stage_write_pages(struct stage *s, uint32_t pages);
 /* Process 0 sends messages of 8 bytes to process 1, so many; with packets alone. */
 void stage_send(struct stage *s, uint32_t times);
 /* Take pages of buffer i away (its process does), all in one call. */

@@ -43,7 +43,10 @@ run_sheet()	# LAB
 	fi
 	while read -r command; do
 		case $command in rtl/formal/*) command -v yosys > /dev/null ||
-			{ skip "$1's sheet: $command" 'no yosys'; continue; } ;; esac
+			{ skip "$1's sheet: $command" 'no yosys'; continue; } ;;
+		# Another build of everything: one lab's is enough.
+		make*\ SAN=asan*) [ -n "$device" ] || [ "$1" = walk ] || continue ;;
+		esac
 		expect 0 '' "$1's sheet: $command" $alone sh -c "$command" < /dev/null
 	done < "$dir/commands"
 	expect 0 '' "$1's sheet names commands" test "$(wc -l < "$dir/commands")" -ge 6

@@ -23,8 +23,8 @@ covered-programs: $(FAULTLINE) $(UNIT_BIN) $(B)/tests/core
 # written; links over UDP to others want a build that is fast, and are none of the core; what
 # test_work runs for four minutes the scenarios do too. The random tests have few seeds: more
 # find no more branches.
-COVERAGE_TESTS = $(filter-out %_confine %_escape %_udp_hostile %/test_work,\
-	$(patsubst %.c,$(COVERAGE)/tests/%,$(notdir $(UNIT_SRC)))) $(COVERAGE)/tests/core \
+COVERAGE_TESTS = $(patsubst %.c,$(COVERAGE)/tests/%,$(notdir $(filter-out $(UNCOVERED),$(UNIT_SRC)))) \
+	$(COVERAGE)/tests/core \
 	$(patsubst %,%@lockstep@1@$(COVERAGE)/faultline,$(wildcard tests/scenario/*.fl))
 # Within another run (make test-all) the folder of a test is so deep that the names of its sockets
 # would be too long.

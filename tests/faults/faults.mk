@@ -12,7 +12,7 @@ FAULT_SO := $(B)/faults/inject.so
 FAULT_BIN := $(B)/faults/jobs $(B)/faults/pair $(B)/faults/guests
 ALL_OBJ += $(call obj,$(filter-out %/inject.c,$(wildcard tests/faults/*.c)))
 ifeq ($(B)$(OTHER_OS)$(OTHER_PAGE),build/plain)
-test-programs: $(FAULT_SO) $(FAULT_BIN)
+test-programs plain-programs: $(FAULT_SO) $(FAULT_BIN)
 endif
 
 # It replaces calls of the C library, so the compiler must not build them in.

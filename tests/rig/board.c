@@ -130,12 +130,13 @@ static bool rig_hinders(const struct fabric_inject *i)
 }
 
 uint32_t rig_cell_bytes, rig_walk_cache;
+enum sim_drive rig_drive;
 
 void rig_run(enum sim_mode mode, void (*body)(struct testbed *w),
 	     const struct fabric_inject *inject)
 {
 	static struct testbed w;
-	struct sim_config sc = { .mode = mode, .seed = test_seed() };
+	struct sim_config sc = { .mode = mode, .drive = rig_drive, .seed = test_seed() };
 	struct trace_config tc = { .threads = mode == SIM_THREADS };
 	struct fabric_config fc;
 	int i, err;

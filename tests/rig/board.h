@@ -70,6 +70,7 @@ void rig_fill(struct node *n, uint64_t seed);
 
 /* Of the boards of the next rig_run(); 0: as the profile has it. */
 extern uint32_t rig_cell_bytes;
+extern enum sim_drive rig_drive;
 /* Entries of the walk cache of their SMMUs; 0: none. */
 extern uint32_t rig_walk_cache;
 

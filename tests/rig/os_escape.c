@@ -454,10 +454,24 @@ long timer_of_grader(void)
 	return syscall(SYS_timer_create, CLOCK_MONOTONIC, &e, &id);
 }
 
+#ifdef __x86_64__
+static sigjmp_buf no_entry;
+
+static void entry_missing(int number)
+{
+	(void)number;
+	siglongjmp(no_entry, 1);
+}
+
+/* A kernel without it, or a machine that does not pass it on, sends SIGSEGV. */
 long old_entry(void)
 {
 	long r;
 
+	signal(SIGSEGV, entry_missing);
+	if (sigsetjmp(no_entry, 1))
+		return -1;
 	__asm__ volatile("int $0x80" : "=a"(r) : "a"(20L) : "memory");
 	return r;
 }
+#endif

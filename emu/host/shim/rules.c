@@ -128,8 +128,8 @@ static unsigned int class_make(struct shim_rules *r, enum shim_kind kind,
 static unsigned int class_of(enum shim_kind kind, const char *name)
 {
 	/* Where it was found before: a name stays where it is. */
-	static _Thread_local uint8_t found[16];
-	uint8_t *likely = &found[((uintptr_t)name >> 3 ^ kind) % sizeof(found)];
+	static _Thread_local uint8_t found[64];
+	uint8_t *likely = &found[(((uintptr_t)name ^ kind) * 0x9E3779B97F4A7C15ull) >> 58];
 	struct shim_rules *r = here.rules;
 	unsigned int n, i = *likely;
 
@@ -186,12 +186,16 @@ static void check_inversion(struct shim_rules *r, const char *where)
 			    class_name(found), class_name(inside));
 }
 
+static unsigned int usage_now(void)
+{
+	return here.in == SHIM_IN_HANDLER ? IN_HANDLER : here.irqs_off ? 0 : IRQS_ON;
+}
+
 /* Interrupts are as they are while class is held (Linux: mark_lock()). */
 static void note_usage(unsigned int class, const char *where)
 {
 	struct shim_rules *r = here.rules;
-	unsigned int now = here.in == SHIM_IN_HANDLER ? IN_HANDLER :
-			   here.irqs_off ? 0 : IRQS_ON;
+	unsigned int now = usage_now();
 	struct shim_class *c = &r->class[class];
 	unsigned int was = atomic_load(&r->usage[class]);
 
@@ -274,10 +278,27 @@ bool shim_lock_held(const struct shim_lock *l)
 	return false;
 }
 
-bool shim_lock_take(const struct shim_lock *l, const char *where)
+/* It was taken after what the thread holds, and like this, before: nothing to note, or to say. */
+static bool take_is_known(const struct shim_lock *l)
 {
-	if (!here.rules)
-		return true;
+	const struct shim_rules *r = here.rules;
+	unsigned int class = l->class - 1, i;
+	uint32_t held = 0;
+
+	if (class >= SHIM_CLASSES)
+		return false;
+	for (i = 0; i < here.locks; i++) {
+		if (here.lock[i].lock == l)
+			return false;
+		if (i >= here.first)
+			held |= 1u << here.lock[i].class;
+	}
+	return !(held >> class & 1) && !(held & ~atomic_load(&r->before[class])) &&
+	       !(usage_now() & ~atomic_load(&r->usage[class]));
+}
+
+static bool take_is_allowed(const struct shim_lock *l, const char *where)
+{
 	if (!l->class) {
 		shim_breach("uninitialised-lock", where,
 			    "takes a lock that nobody has initialised");
@@ -291,6 +312,15 @@ bool shim_lock_take(const struct shim_lock *l, const char *where)
 	}
 	note_order(l->class - 1, where);
 	note_usage(l->class - 1, where);
+	return true;
+}
+
+bool shim_lock_take(const struct shim_lock *l, const char *where)
+{
+	if (!here.rules)
+		return true;
+	if (!take_is_known(l) && !take_is_allowed(l, where))
+		return false;
 	rules_push(l, l->class - 1, where);
 	if (here.rules->class[l->class - 1].kind == SHIM_SPIN)
 		here.spins++;
@@ -314,8 +344,8 @@ bool shim_lock_give(const struct shim_lock *l, const char *where)
 	}
 	if (here.rules->class[here.lock[i].class].kind == SHIM_SPIN)
 		here.spins--;
-	memmove(&here.lock[i], &here.lock[i + 1],
-		(--here.locks - i) * sizeof(here.lock[0]));
+	for (here.locks--; i < here.locks; i++)
+		here.lock[i] = here.lock[i + 1];
 	return true;
 }
 

@@ -44,19 +44,31 @@ void shim_mutex_unlock(struct mutex *m, const char *where)
 
 void shim_spin_init(spinlock_t *l, const char *name)
 {
+	const struct shim *shim = shim_cpu()->shim;
+
 	sim_mutex_init(&l->m);
+	l->spin = (struct sim_spin){ ATOMIC_FLAG_INIT };
+	l->spins = shim && sim_mode(shim->sim) == SIM_THREADS;
 	shim_lock_init(&l->rules, SHIM_SPIN, name);
 }
 
 void shim_spin_lock(spinlock_t *l, const char *where)
 {
-	if (shim_lock_take(&l->rules, where))
+	if (!shim_lock_take(&l->rules, where))
+		return;
+	if (l->spins)
+		sim_spin_lock(&l->spin);
+	else
 		shim_lock(&l->m);
 }
 
 void shim_spin_unlock(spinlock_t *l, const char *where)
 {
-	if (shim_lock_give(&l->rules, where))
+	if (!shim_lock_give(&l->rules, where))
+		return;
+	if (l->spins)
+		sim_spin_unlock(&l->spin);
+	else
 		sim_mutex_unlock(&l->m);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Coming to a board, calls, doorbells, and the board's end.
- * variants: tsan page16 page64
+ * variants: tsan pages
  */
 #include <fcntl.h>
 #include <signal.h>

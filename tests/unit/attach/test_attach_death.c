@@ -7,7 +7,7 @@
  *
  * The board is a process that kills itself at the step which a test names, so that
  * no case depends on luck. Where it should not end, the run's time limit tells.
- * variants: tsan page16 page64
+ * variants: tsan pages
  */
 #include "lib_internal.h"
 #include "rig/attach_fake.h"

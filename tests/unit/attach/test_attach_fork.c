@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /* A process that is attached forks. */
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Memory that the program has from elsewhere. variants: tsan page16 page64 */
+/* Memory that the program has from elsewhere. variants: tsan pages */
 #include <fcntl.h>
 #include <signal.h>
 

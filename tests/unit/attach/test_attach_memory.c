@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Memory of a board in another process: faults, evictions.
- * variants: tsan page16 page64
+ * variants: tsan pages
  */
 #include <signal.h>
 #include <sys/resource.h>

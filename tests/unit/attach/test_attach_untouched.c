@@ -2,7 +2,7 @@
 /*
  * Memory that the program has not touched before it registers it: no page of it comes,
  * until somebody wants one. What it holds is compared with a plain array.
- * variants: posix tsan page16 page64
+ * variants: posix tsan pages
  */
 #include <fcntl.h>
 #include <signal.h>

@@ -3,9 +3,12 @@
  * Several doorbells that are rung in a row, while the card is entered once for as many as can
  * be: against the same doorbells rung one by one. variants: tsan
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "faultline/regs.h"
+#include "nic/fw.h"
 #include "rig/resident.h"
 
 #define N	8u
@@ -199,4 +202,98 @@ static void ring_other(void)
 TEST("other registers are written as ever")
 {
 	bells_try(ring_other);
+}
+
+/* ---- a card with a thread of its own: doorbells go into a ring ---- */
+
+#define RINGERS 3u
+#define RINGS	2000u
+
+static void bells_own(void (*part)(void))
+{
+	rig_drive = SIM_DEDICATED;
+	bells_try(part);
+	rig_drive = SIM_INLINE;
+}
+
+static void read_after(void)
+{
+	struct board *b = w_->n[0].board;
+	struct fw_stats before, after;
+	uint64_t value;
+	unsigned int i;
+
+	for (i = 0; i < 500; i++) {
+		board_fw_stats(b, &before);
+		bells_post(0, 1);
+		bells_ring(1);
+		EXPECT_EQ(board_read(b, BUS_NIC_BASE + NIC_FW_BASE + NIC_FW_ID, 4, &value), 0);
+		board_fw_stats(b, &after);
+		EXPECT_EQ(after.wqes, before.wqes + 1);
+		EXPECT_EQ(wait_one(&w_->n[0]).status, FL_ST_OK);
+	}
+}
+
+TEST("a register is read after all doorbells that the same thread has rung before")
+{
+	bells_own(read_after);
+}
+
+/* Of a page that nobody has open: the card tells of each. */
+static void *ring_nobody(void *off)
+{
+	const struct board_bell bell[2] = { { .value = 0x10001 }, { .value = 0x20001 } };
+	unsigned int i;
+
+	for (i = 0; i < RINGS; i += 2)
+		board_ring(w_->n[0].board, BUS_NIC_BASE + NIC_DB_BASE(7) +
+			   (uint32_t)(uintptr_t)off, bell, 2);
+	return NULL;
+}
+
+static void ring_crowd(void)
+{
+	static const uint32_t off[RINGERS] = { NIC_DB_SQ, NIC_DB_CQ_ARM, NIC_DB_RQ };
+	uint64_t refused = trace_count(w_->trace, EV_ENG_BAD_REG), value;
+	pthread_t ringer[RINGERS];
+	unsigned int i, k;
+
+	for (i = 0; i < RINGERS; i++)
+		EXPECT_EQ(pthread_create(&ringer[i], NULL, ring_nobody,
+					 (void *)(uintptr_t)off[i]), 0);
+	for (k = 0; k < 100; k++) {
+		bells_post(0, N);
+		bells_ring(N);
+		for (i = 0; i < N; i++)
+			EXPECT_EQ(wait_one(&w_->n[0]).status, FL_ST_OK);
+	}
+	for (i = 0; i < RINGERS; i++)
+		pthread_join(ringer[i], NULL);
+	EXPECT_EQ(board_read(w_->n[0].board, BUS_NIC_BASE + NIC_FW_BASE + NIC_FW_ID, 4,
+			     &value), 0);
+	EXPECT_EQ(trace_count(w_->trace, EV_ENG_BAD_REG) - refused, RINGERS * RINGS);
+}
+
+TEST("of doorbells that several threads ring at once, more than the ring holds, none is lost")
+{
+	bells_own(ring_crowd);
+}
+
+static void ring_gone(void)
+{
+	struct board *b = w_->n[0].board;
+	struct fw_stats st;
+
+	bells_post(0, 1);
+	board_unplug(b);
+	bells_ring(1);
+	sim_sleep(3000000);
+	board_fw_stats(b, &st);
+	EXPECT_EQ(st.wqes, 0);	/* counted anew since then */
+}
+
+TEST("a card that was unplugged hears no doorbell")
+{
+	bells_own(ring_gone);
+	bells_try(ring_gone);
 }

@@ -396,7 +396,7 @@ TEST("a request of one block at a time: all is as the long way leaves it, and so
 {
 	one_block = true;
 	rig_cell_bytes = 4096;
-	for (ops = 0; ops < 20; ops++) {
+	for (ops = 0; ops < 10; ops++) {
 		STEP("seed %u", ops);
 		both_ways();
 		EXPECT_GE(count_ways(0), 50);
@@ -408,7 +408,7 @@ TEST("a request of one block at a time: all is as the long way leaves it, and so
 TEST("requests that collide, fault and queue up: what can be seen is the same")
 {
 	one_block = false;
-	for (ops = 0; ops < 40; ops++) {
+	for (ops = 0; ops < 16; ops++) {
 		STEP("seed %u", ops);
 		rig_cell_bytes = ops % 2 ? 4096 : 0;
 		memory_swaps = ops % 4 * 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * A process that lives elsewhere: it attaches, faults, is asked to close pages
  * and is slow to do so. Its side is played by the test.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: tsan page16 page64
+// variants: tsan pages
 /*
  * A process that lives elsewhere and the driver: its queues lie in its own bank,
  * and its death ends what it sleeps in.

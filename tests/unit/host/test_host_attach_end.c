@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * A process that lives elsewhere: what it may have at most, how it is killed,
  * and what is left of it when it has ended.

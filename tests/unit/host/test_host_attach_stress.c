@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: tsan page16 page64
+// variants: tsan pages
 /*
  * Two processes that live elsewhere and one that does not, each with more pages
  * than there are frames, in threads mode; now and then one of the two does not

@@ -4,7 +4,7 @@
  * come through SIGSEGV. In both modes where the mode matters.
  *
  * Accesses that may trap are volatile: under sanitizers an atomic one would
- * enter the handler from inside the runtime. variants: posix page16 page64
+ * enter the handler from inside the runtime. variants: posix pages
  */
 #include <signal.h>
 #include <sys/mman.h>

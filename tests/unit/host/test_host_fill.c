@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: tsan page16 page64
+// variants: tsan pages
 /*
  * Pages that come in side by side, and what may happen to one on its way:
  * another fault, unmap, exit, other rights, eviction.

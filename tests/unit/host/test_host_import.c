@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * Memory that a process elsewhere had before it came: imported where it is, page
  * by page used as any other, and released again.

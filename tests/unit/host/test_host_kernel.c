@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /* Interrupts, processes, device files, DMA memory, and the library's calls. */
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Mappings, the kinds of page fault, pins and notifiers of the small kernel.
- * variants: posix page16 page64
+ * variants: posix pages
  */
 #include <unistd.h>
 

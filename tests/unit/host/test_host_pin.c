@@ -2,7 +2,7 @@
 /*
  * Pins of the small kernel: they belong to frames, so that what is pinned can lose
  * its mapping, as on Linux.
- * variants: posix page16 page64
+ * variants: posix pages
  */
 #include "rig/host.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /* The budget of frames, the clock, swap, and what happens when all is used up.
  */
 #include "rig/host.h"

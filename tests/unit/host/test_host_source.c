@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /* Files that a process elsewhere has: whoever keeps them is asked for their pages. */
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * A seeded walk through the system calls of three processes against a model in
  * the test: one value a page. After every step everything must add up.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * Memory that a process elsewhere had and never touched: it moves without frames, is
  * zeros when somebody wants it, and goes back without having been there.

@@ -4,7 +4,6 @@
  * ones, ones that are no such lines, and reading that is interrupted.
  */
 #include <stdio.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "rig/fail.h"
@@ -145,30 +144,4 @@ TEST("a signal does not end the reading; an error ends it, and no file is no ans
 	fail_at(FAIL_OPEN, 1, 1, ENFILE);
 	EXPECT_EQ(os_map_each(0, UINTPTR_MAX, map_seen, NULL), -ENOTSUP);
 	EXPECT_EQ(fail_end(), 1);
-}
-
-TEST("a map is of a file only if both number and device are its own")
-{
-	char path[128];
-	struct os_map m;
-	struct stat st;
-	int fd;
-
-	if (!on_linux())
-		test_skip("only Linux says of which file a map is");
-	test_path(path, sizeof(path), "file");
-	fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-	EXPECT(fd >= 0);
-	EXPECT_EQ(fstat(fd, &st), 0);
-	m = (struct os_map){ .device = st.st_dev, .inode = st.st_ino };
-	EXPECT(os_map_is(&m, fd));
-	m.device++;
-	EXPECT(!os_map_is(&m, fd));
-	m = (struct os_map){ .device = st.st_dev, .inode = st.st_ino + 1 };
-	EXPECT(!os_map_is(&m, fd));
-	m = (struct os_map){ .device = st.st_dev, .inode = 0 };
-	EXPECT(!os_map_is(&m, fd));
-	close(fd);
-	m.inode = st.st_ino;
-	EXPECT(!os_map_is(&m, fd));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * Processes and boards that are killed at any moment: the others hear of it,
  * everything comes back, and the boards run on.
@@ -185,10 +185,10 @@ static void kill_some(unsigned int rounds, bool both)
 	}
 }
 
-/* Rounds of so many couples: two hundred deaths; thread sanitizer is slow. */
-#define ROUNDS (RIG_TSAN ? 10 : 200 / COUPLES)
+/* Rounds of so many couples: eighty deaths; thread sanitizer is slow. */
+#define ROUNDS (RIG_TSAN ? 5 : 80 / COUPLES)
 
-TEST("one of two is killed, two hundred times: the other gets errors")
+TEST("one of two is killed, eighty times: the other gets errors")
 {
 	struct holdings start, before;
 	struct rig_pair p;
@@ -205,7 +205,7 @@ TEST("one of two is killed, two hundred times: the other gets errors")
 	rig_end();
 }
 
-TEST("both of two are killed, two hundred times")
+TEST("both of two are killed, eighty times")
 {
 	struct holdings start, before;
 

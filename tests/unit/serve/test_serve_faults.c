@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * Page faults of real processes: of the CPU, of the card, and of both at once;
  * from threads, beside handlers of the application's own, in a forked child.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * Processes that do all they can to harm the board, while a pair of others works
  * and must lose nothing. At the end the boards must be in order and hold nothing.
@@ -19,7 +19,7 @@ static int rings_at_random(void *arg)
 	struct target t;
 
 	TRY_OPEN(&t, number);
-	for (i = 0; i < 20000; i++)
+	for (i = 0; i < 5000; i++)
 		if (!raw_post(&t.r, ATTACH_DOORBELL,
 			      rig_random(&state) % 64 * 4,
 			      rig_random(&state) << 12 ^ rig_random(&state)))
@@ -67,7 +67,7 @@ static int hostile_scribbles(void *arg)
 
 	TRY_OPEN(&t, number);
 	mem = (uint8_t *)t.r.shared;
-	for (i = 0; i < 30000; i++) {
+	for (i = 0; i < 8000; i++) {
 		at = rig_random(&state) % (uint32_t)t.r.w.shared_bytes;
 		mem[at] = (uint8_t)rig_random(&state);
 		/* Calls are what most of it is for. */
@@ -99,7 +99,7 @@ static int scribbles_over_queues(void *arg)
 	TRY_OPEN(&t, number);
 	/* Everything it can reach: frames, its queues, and what lies behind. */
 	mem = t.r.bank + t.r.w.queue_offset;
-	for (i = 0; i < 40000; i++) {
+	for (i = 0; i < 10000; i++) {
 		mem[rig_random(&state) % (256u << 10)] =
 			(uint8_t)rig_random(&state);
 		if (i % 32 == 0 &&
@@ -191,7 +191,7 @@ static int calls_at_random(void *arg)
 	uint8_t junk[ATTACH_PAYLOAD];
 
 	TRY_OPEN(&t, number);
-	for (i = 0; i < 3000; i++) {
+	for (i = 0; i < 1000; i++) {
 		for (k = 0; k < 4; k++) {
 			a[k] = rig_random(&state);
 			switch (rig_random(&state) % 5) {
@@ -233,7 +233,7 @@ static int lies_in_ioctls(void *arg)
 	unsigned int cmd;
 
 	TRY_OPEN(&t, number);
-	for (i = 0; i < 3000; i++) {
+	for (i = 0; i < 1000; i++) {
 		for (k = 0; k < ATTACH_WORDS; k++)
 			words[k] = rig_random(&state) % 7 ? 0 :
 				   rig_random(&state);

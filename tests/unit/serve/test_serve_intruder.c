@@ -5,7 +5,7 @@
  * keys and their addresses. It reaches none of their memory, it learns nothing from
  * the ways in which it is refused, and the pair does not notice.
  *
- * variants: tsan posix page16 page64
+ * variants: tsan posix pages
  */
 #include "faultline/device.h"
 #include "faultline/entries.h"

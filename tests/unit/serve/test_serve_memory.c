@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * Ordinary memory as a region: malloc, mmap, static, the stack; what is refused;
  * and what system calls say about pages that are not there.
@@ -12,6 +12,7 @@
 
 #define PAGES	40u
 #define BYTES	(PAGES * RIG_PAGE)
+#define ROOM_BYTES	(BYTES + RIG_PAGE)
 
 static uint8_t byte_of(uint32_t i, uint32_t round)
 {
@@ -394,10 +395,14 @@ static int is_refused(void *arg)
 	struct rig_app a;
 	struct fl_mr *mr;
 	uint8_t *m;
+	void *room;
 	int r;
 
 	RIG_TRY(rig_app_loop(&a, BYTES));
+	/* What a thread of the library maps meanwhile goes here, and not into the hole. */
+	room = mmap(NULL, ROOM_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	m = map_aligned(PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	munmap(room, ROOM_BYTES);
 	munmap(m + 3 * RIG_PAGE, RIG_PAGE);
 	r = fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr);
 	if (r != -EFAULT)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// variants: page16 page64
+// variants: pages
 /*
  * Untouched memory that a process registers with a board in another process: what a
  * card writes and reads there, how much of the board it takes, and what a process that

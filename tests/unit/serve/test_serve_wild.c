@@ -5,7 +5,7 @@
  * released, pinned, protected and thrown away; pages are closed at once, late or not
  * at all; and each ends in the middle of it.
  *
- * variants: tsan posix page16
+ * variants: tsan posix pages
  */
 #include "rig/serve_raw.h"
 

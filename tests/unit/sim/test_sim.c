@@ -189,6 +189,21 @@ TEST("a run stops at its limit of virtual time")
 	sim_finish(sim);
 }
 
+TEST("time passes for who is outside, whether or not something is due")
+{
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 3);
+
+	sim_let_pass(sim, 500);
+	EXPECT_EQ(sim_now(sim), 500);
+	sim_thread_start(sim, "slow", false, sleeps_long, NULL);
+	sim_let_pass(sim, 999999);
+	EXPECT(sim_stuck(sim, 0));
+	sim_let_pass(sim, 1);
+	EXPECT(!sim_stuck(sim, 0));
+	EXPECT_EQ(sim_now(sim), 1000500);
+	sim_finish(sim);
+}
+
 static void sleeps_often(void *arg)
 {
 	int i;

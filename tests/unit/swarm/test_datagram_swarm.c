@@ -27,11 +27,11 @@
 #include "rig/datagram_swarm.h"
 
 #ifdef __SANITIZE_THREAD__
-#define SEEDS_LOCKSTEP	12
-#define SEEDS_THREADS	16
+#define SEEDS_LOCKSTEP	4
+#define SEEDS_THREADS	6
 #elif defined __SANITIZE_ADDRESS__
-#define SEEDS_LOCKSTEP	80
-#define SEEDS_THREADS	12
+#define SEEDS_LOCKSTEP	30
+#define SEEDS_THREADS	6
 #else
 #define SEEDS_LOCKSTEP	200
 #define SEEDS_THREADS	20

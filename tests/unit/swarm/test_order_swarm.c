@@ -39,20 +39,20 @@
 #include "rig/order_message.h"
 
 #ifdef __SANITIZE_THREAD__
-#define SEEDS_LOCKSTEP	4
-#define SEEDS_THREADS	8
-#define SEEDS_ABORTS	4
-#define SEEDS_HALTS	6
+#define SEEDS_LOCKSTEP	2
+#define SEEDS_THREADS	3
+#define SEEDS_ABORTS	2
+#define SEEDS_HALTS	2
 #elif defined __SANITIZE_ADDRESS__
-#define SEEDS_LOCKSTEP	12
-#define SEEDS_THREADS	12
-#define SEEDS_ABORTS	12
-#define SEEDS_HALTS	10
+#define SEEDS_LOCKSTEP	6
+#define SEEDS_THREADS	4
+#define SEEDS_ABORTS	6
+#define SEEDS_HALTS	4
 #else
 #define SEEDS_LOCKSTEP	40
-#define SEEDS_THREADS	12
+#define SEEDS_THREADS	8
 #define SEEDS_ABORTS	40
-#define SEEDS_HALTS	10
+#define SEEDS_HALTS	6
 #endif
 #define SEEDS_PROCESSES	4
 

@@ -19,7 +19,7 @@
 #include "tools/scenario/testbed.h"
 #include "trace/trace.h"
 
-#define STEPS		160
+#define STEPS		100
 #define UNDER_WAY	4
 #define BUFFERS		3	/* of a process */
 #define PAGES		8u	/* of a buffer */

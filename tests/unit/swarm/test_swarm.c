@@ -32,22 +32,19 @@
 
 /* Under a thread sanitizer it is the testbeds in threads that are of interest. */
 #ifdef __SANITIZE_THREAD__
-#define SEEDS_LOCKSTEP	2
-#define SEEDS_THREADS	12
-#define SEEDS_PLANS	8
-#define SEEDS_SNOOPS	4
-#define SEEDS_ABORTS	2
-#define SEEDS_TABLES	6
-#define SEEDS_ROWS	4
+#define SEEDS_LOCKSTEP	1
+#define SEEDS_THREADS	4
+#define SEEDS_SOME	2
+#define SEEDS_TWICE	1
+#elif defined __SANITIZE_ADDRESS__
+#define SEEDS_LOCKSTEP	6
+#define SEEDS_THREADS	4
+#define SEEDS_SOME	4
 #define SEEDS_TWICE	1
 #else
 #define SEEDS_LOCKSTEP	24
-#define SEEDS_THREADS	12
-#define SEEDS_PLANS	8
-#define SEEDS_SNOOPS	12
-#define SEEDS_ABORTS	12
-#define SEEDS_TABLES	12
-#define SEEDS_ROWS	12
+#define SEEDS_THREADS	8
+#define SEEDS_SOME	8
 #define SEEDS_TWICE	3
 #endif
 #define REST_NS		10000000000ull
@@ -515,23 +512,23 @@ static void swarm_draw(unsigned int usual, enum sim_mode mode, enum draw draw)
 
 TEST("random testbeds with any plan, or nonsense, keep every byte and every promise")
 {
-	swarm_draw(SEEDS_PLANS, SIM_LOCKSTEP, DRAW_PLANS);
+	swarm_draw(SEEDS_SOME, SIM_LOCKSTEP, DRAW_PLANS);
 }
 
 TEST("random testbeds whose requests are read first keep every byte and every promise")
 {
-	swarm_draw(SEEDS_SNOOPS, SIM_LOCKSTEP, DRAW_SNOOPS);
+	swarm_draw(SEEDS_SOME, SIM_LOCKSTEP, DRAW_SNOOPS);
 }
 
 TEST("random testbeds whose requests are read early, by real workers, keep every byte too")
 {
-	swarm_draw(SEEDS_SNOOPS, SIM_THREADS, DRAW_SNOOPS);
+	swarm_draw(SEEDS_SOME, SIM_THREADS, DRAW_SNOOPS);
 }
 
 TEST("random testbeds whose requests end at once, aborts, keep every byte and every promise")
 {
 	struct swarm total = { 0 };
-	unsigned int i, n = seed_count(SEEDS_ABORTS);
+	unsigned int i, n = seed_count(SEEDS_SOME);
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_ABORTS, NULL, &total);
@@ -542,7 +539,7 @@ TEST("random testbeds whose requests end at once, aborts, keep every byte and ev
 static void swarm_tables(enum sim_mode mode, enum draw draw)
 {
 	struct swarm total = { 0 };
-	unsigned int i, n = seed_count(SEEDS_TABLES);
+	unsigned int i, n = seed_count(SEEDS_SOME);
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, mode, draw, NULL, &total);
@@ -552,7 +549,7 @@ static void swarm_tables(enum sim_mode mode, enum draw draw)
 
 TEST("random testbeds in which each process has any row keep every byte and every promise")
 {
-	swarm_draw(SEEDS_ROWS, SIM_LOCKSTEP, DRAW_ROWS);
+	swarm_draw(SEEDS_SOME, SIM_LOCKSTEP, DRAW_ROWS);
 }
 
 TEST("random testbeds with tables that drivers keep themselves do so, too")

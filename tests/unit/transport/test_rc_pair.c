@@ -2,7 +2,7 @@
 /* Reliable connections between two units, over the worst of wires (rig/rc_testbed.h). */
 #include "rig/rc_testbed.h"
 
-#define SEEDS	400
+#define SEEDS	160
 
 TEST("whatever the wire and the pages do, all is as if it had been done in order, once")
 {

@@ -10,7 +10,7 @@
 #include "sim/rng.h"
 #include "sim/sim.h"
 
-#define SEEDS	300
+#define SEEDS	120
 #define MESSAGES 200
 #define NEVER	UINT64_MAX
 #define BUFFER_PAGES 48		/* one receive each; those above are the sender's */

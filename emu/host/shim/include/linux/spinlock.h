@@ -9,12 +9,14 @@
 #include "sim/sync.h"
 
 /*
- * A spinning lock. Interrupts are threads here, and time may pass while a
- * driver reaches registers under the lock, so those who wait do sleep; but
- * nobody who holds one may ask to (shim_sleeps).
+ * A spinning lock. In lockstep time may pass while a driver reaches registers under the lock,
+ * and others run meanwhile, so those who wait do sleep; but nobody who holds one may ask to
+ * (shim_sleeps).
  */
 typedef struct {
 	struct sim_mutex m;
+	struct sim_spin spin;		/* in its place */
+	bool spins;			/* where time is real */
 	struct shim_lock rules;
 } spinlock_t;
 
