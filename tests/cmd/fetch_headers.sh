@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Where kernel-ref/fetch-headers has packages fetched from, by what a machine's own sources are.
-# apt-get is a stand-in that keeps the list it was given; nothing is fetched, so each call ends
-# with "no linux-headers". Other tests fetch.
+# Where kernel-ref/fetch-headers has packages fetched from, by what a machine's own sources are,
+# and which ones. apt-get is a stand-in that keeps the list it was given; nothing is fetched, so
+# each call fails: "no linux-headers" where there are none to choose from. Other tests fetch.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 . tests/cmd/expect.inc
@@ -25,6 +25,7 @@ indextargets*Label:\ Debian-Security) cat "$dir/own-security" ;;
 	list=\$(sed -n 's/^Dir::Etc::sourcelist "\(.*\)";/\1/p' "\$APT_CONFIG")
 	sed 's/\[.*\] //' "\$list" > "$dir/list"
 	! grep -q -F "\$(cat "$dir/unreachable")" "$dir/list" ;;
+*--print-uris*) ! echo "\$*" | grep -q -F "\$(cat "$dir/missing")" ;;
 *) exit 1 ;;
 esac
 END
@@ -71,5 +72,32 @@ expect 1 "install debian-archive-keyring" "no key: which package to install" fet
 echo "Suites: bookworm bookworm-updates" > "$dir/etc/sources.list.d/debian.sources"
 echo "its own list" > "$dir/etc/sources.list"
 expect 1 "its own list" "Debian 12 is asked as it is" fetch http://own/debian/ "" none
+
+# Two versions, the newer without its MISSING: which one is asked for
+stand_in apt-cache << 'END'
+case $1 in
+pkgnames)
+	echo linux-headers-6.1.0-9-cloud-arm64
+	echo linux-headers-6.1.0-10-cloud-arm64
+	echo linux-headers-6.1.0-11-rt-arm64 ;;
+show)
+	abi=$(echo "$3" | sed 's/.*6\.1\.0-\([0-9]*\).*/\1/')
+	echo "Version: 6.1.$abi-1"
+	echo "Depends: linux-headers-6.1.0-$abi-common (= 6.1.$abi-1), linux-kbuild-6.1" ;;
+esac
+END
+stand_in versions << END
+echo "\$1" > "$dir/missing"
+exec fetch "" "" none
+END
+expect 1 "linux-headers-6.1.0-10-cloud-arm64 linux-headers-6.1.0-10-common \
+linux-kbuild-6.1:amd64 (6.1.10-1)" "the newest" versions none
+for missing in linux-image-6.1.0-10-cloud-arm64=6.1.10-1 linux-kbuild-6.1:amd64=6.1.10-1; do
+	expect 1 "linux-kbuild-6.1:amd64 (6.1.9-1)" \
+		"an update that is there in part, without ${missing%-*}: the one before" \
+		versions "$missing"
+done
+expect 1 "no linux-headers-6.1.*-cloud-arm64 with tools and an image of its version" \
+	"none that is there as a whole" versions linux-image
 echo "1..$n"
 exit $bad
