@@ -6,7 +6,7 @@
 set -u
 . tests/cmd/expect.inc
 
-${MAKE:-make} --no-print-directory build/faultline guest >"$dir/made" 2>&1
+${MAKE:-make} --no-print-directory build/faultline guest GUEST_MORE=linux-tests >"$dir/made" 2>&1
 made=$?
 if [ $made != 0 ]; then
 	cat "$dir/made"
