@@ -108,6 +108,9 @@ ifeq ($(SAN)$(OTHER_OS)$(OTHER_PAGE),plain)
 FAST := -O3
 endif
 endif
+# $(call can,FLAGS[,OTHERS]): FLAGS, if the compiler knows them beside OTHERS; asked once.
+can = $(shell CC='$(CC)' tools/asked '$(B)/asked/cc$(subst $(empty) ,,$(1))' \
+	'echo "int x;" | $(CC) $(2) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo "$(1)"')
 WARN := -Wall -Wextra -Werror=implicit-function-declaration -Werror=return-type $(WERROR)
 INCLUDES := $(if $(STEPPED),-I$(STEPPED)/emu -I$(STEPPED)/kernel-ref/include) \
 	    -I. -Iemu -Ilib -Itools -Itests -Ikernel-ref/include
@@ -119,16 +122,13 @@ SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 # gcc from 13 and clang from 15 on put local variables on the heap unasked, to detect their
 # use after return. But what a program has on its stack must be there: it can be registered.
 ifeq ($(SAN),asan)
-SAN_asan += $(shell for f in --param=asan-use-after-return=0 \
-		-fsanitize-address-use-after-return=never; do \
-		echo 'int x;' | $(CC) -fsanitize=address $$f -Werror -x c -c -o /dev/null - \
-			2>/dev/null && echo "$$f"; done)
+SAN_asan += $(call can,--param=asan-use-after-return=0,-fsanitize=address) \
+	    $(call can,-fsanitize-address-use-after-return=never,-fsanitize=address)
 endif
 SAN_tsan := -fsanitize=thread -fno-omit-frame-pointer
 # It does not know fences by themselves: gcc says so of each, clang has no such option.
 ifeq ($(SAN),tsan)
-SAN_tsan += $(shell echo 'int x;' | $(CC) -Wno-tsan -Werror -x c -c -o /dev/null - 2>/dev/null && \
-		echo -Wno-tsan)
+SAN_tsan += $(call can,-Wno-tsan)
 endif
 
 URCU_CFLAGS := $(shell pkg-config --cflags liburcu-qsbr 2>/dev/null)

@@ -20,7 +20,11 @@ LAB_RIG_OBJ := $(call obj,$(wildcard tests/rig/smmu_bank.c))
 ALL_OBJ += $(LAB_OBJ) $(filter-out $(ALL_OBJ),$(LAB_RIG_OBJ))
 # The subject of the lab driver stands in for the driver.
 SHIM_OBJ += $(filter %/driver/subject.o %/driver/subject_questions.o,$(LAB_OBJ))
-lab_value = $(shell sed -n 's/^$(2): *//p' labs/$(1)/lab.conf)
+# What make asks of them all, read once: LAB:KEY:WORD for each word.
+LAB_CONF := $(shell awk 'FNR == 1 { split(FILENAME, part, "/") } \
+	/^(files|uses|language): / { for (i = 2; i <= NF; i++) print part[2] ":" $$1 $$i }' \
+	$(LABS:%=labs/%/lab.conf) /dev/null)
+lab_value = $(patsubst $(1):$(2):%,%,$(filter $(1):$(2):%,$(LAB_CONF)))
 lab_files = $(call lab_value,$(1),files)
 # A lab may use another lab's tests, or a rig of the unit tests: sources of the judge.
 lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
@@ -30,25 +34,23 @@ GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grad
 LAB_COMPILE = $(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS) \
 	      $(LAB_GUARD) $(LAB_QUIET)
 # clang warns of each flag that a step does not use; gcc does not know the option.
-LAB_QUIET = $(shell echo 'int x;' | $(CC) -Werror -Wunused-command-line-argument -x c -c \
-	    -o /dev/null - 2>/dev/null && echo -Wno-unused-command-line-argument)
+LAB_QUIET = $(patsubst -Wunused%,-Wno-unused%,$(call can,-Wunused-command-line-argument))
 # Memory past the end of an array, or a variable that was never set, differs from machine to
 # machine. So an index out of bounds traps, and an unset variable is never 0. A sanitizer
 # does without this: it names the line.
 ifeq ($(SAN),plain)
-LAB_GUARD = $(shell for f in '-fsanitize=bounds -fsanitize-undefined-trap-on-error' \
-		-ftrivial-auto-var-init=pattern; do \
-		echo 'int x;' | $(CC) $$f -Werror -x c -c -o /dev/null - 2>/dev/null && \
-			echo "$$f"; done)
+LAB_GUARD = $(call can,-fsanitize=bounds -fsanitize-undefined-trap-on-error) \
+	    $(call can,-ftrivial-auto-var-init=pattern)
 endif
 # A subject that is linked statically opens no file before its own first instruction, so it
 # needs no right to any; it loads no plug-in either. (With a sanitizer, a subject may open
 # files.)
 ifeq ($(SAN),plain)
 LAB_STATIC := -static -Wl,--defsym,dlopen=0
-LAB_ALONE = $(shell mkdir -p $(LAB_OUT) && echo 'int main(void) { return 0; }' | \
-	    $(LINK) $(LAB_STATIC) -x c -o $(LAB_OUT)/alone - $(LIBS) 2>/dev/null && \
-	    echo '$(LAB_STATIC)'; rm -f $(LAB_OUT)/alone)
+LAB_ALONE = $(shell CC='$(CC)' tools/asked $(B)/asked/lab-alone 'mkdir -p $(LAB_OUT) && \
+	    echo "int main(void) { return 0; }" | $(LINK) $(LAB_STATIC) -x c \
+	    -o $(LAB_OUT)/alone - $(LIBS) 2>/dev/null && echo "$(LAB_STATIC)"; \
+	    rm -f $(LAB_OUT)/alone')
 endif
 LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' \
 	LAB_ALONE='$(LAB_ALONE)' RTL_GEN='$(RTL_GEN)'

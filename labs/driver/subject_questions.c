@@ -23,12 +23,13 @@ static void lab_new(void)
 			free(lab.p[i]->ctx);
 		free(lab.p[i]);
 	}
-	free(lab.dev);
-	if (lab.smmu)
+	/* The first one finds all of it zero, and need not touch it. */
+	if (lab.dev) {
+		free(lab.dev);
 		smmu_destroy(lab.smmu);
-	if (lab.trace)
 		trace_destroy(lab.trace);
-	memset(&lab, 0, sizeof(lab));
+		memset(&lab, 0, sizeof(lab));
+	}
 	lab.rules.breach = subject_breach;
 	*shim_here() = (struct shim_here){ .rules = &lab.rules };
 	lab.trace = cfg.trace = trace_create(&tc);

@@ -14,6 +14,7 @@
 #define LAB_STREAM	5
 #define LAB_NODE	1	/* which this engine is */
 #define LAB_CELL_BYTES	1024u
+#define LAB_BLOCK_LOG2	14
 #define LAB_FRAMES	1024	/* sent and not yet taken */
 /* No block takes so many steps: who steps this often will never end. */
 #ifndef LAB_RUNAWAY

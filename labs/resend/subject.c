@@ -22,10 +22,11 @@ static struct {
 	uint64_t now_ns;
 	uint8_t mem[LAB_PAGES * ENGINE_PAGE];
 	bool missing[LAB_PAGES];
-	struct wire_frame frame[LAB_FRAMES];
 	unsigned int first, frames;
 	uint64_t room;
 } lab;
+
+static struct wire_frame lab_frame[LAB_FRAMES];
 
 static enum dma_status lab_begin(void *ctx, struct dma_burst *b)
 {
@@ -58,7 +59,7 @@ static struct wire_frame *lab_frame_get(void *ctx)
 		return NULL;
 	if (lab.frames == LAB_FRAMES)
 		subject_runaway();
-	return &lab.frame[(lab.first + lab.frames) % LAB_FRAMES];
+	return &lab_frame[(lab.first + lab.frames) % LAB_FRAMES];
 }
 
 static uint64_t lab_frame_send(void *ctx, struct wire_frame *f)
@@ -84,7 +85,7 @@ static void lab_new(const uint64_t *q)
 	struct trace_config tc = { .ring_records = 2048 };
 	struct engine_config cfg = {
 		.node = LAB_NODE, .contexts = (uint8_t)q[0],
-		.rx_contexts = (uint8_t)q[1], .block_log2 = 14,
+		.rx_contexts = (uint8_t)q[1], .block_log2 = LAB_BLOCK_LOG2,
 		.cell_bytes = LAB_CELL_BYTES, .icrc = true,
 	};
 	struct engine_env env = {
@@ -95,11 +96,12 @@ static void lab_new(const uint64_t *q)
 	unsigned int i;
 	int error;
 
-	if (lab.e)
+	/* The first one finds all of it zero, and need not touch it. */
+	if (lab.e) {
 		engine_destroy(lab.e);
-	if (lab.trace)
 		trace_destroy(lab.trace);
-	memset(&lab, 0, sizeof(lab));
+		memset(&lab, 0, sizeof(lab));
+	}
 	lab.room = UINT64_MAX;
 	for (i = 0; i < sizeof(lab.mem); i++)
 		lab.mem[i] = lab_byte(0, i);
@@ -162,7 +164,7 @@ static void lab_cell(const uint64_t *q)
 
 static void lab_take(uint64_t *a)
 {
-	const struct wire_frame *f = &lab.frame[lab.first];
+	const struct wire_frame *f = &lab_frame[lab.first];
 	struct wire_answer answer;
 	struct wire_block b;
 	uint32_t i;

@@ -68,11 +68,12 @@ static void lab_new(struct subject_msg *m)
 	struct smmu_env env = { NULL, lab_read64, lab_irq, lab_sync_start,
 				lab_sync_done, lab_resume, lab_frame_tag };
 
-	if (lab.s)
+	/* The first one finds all of it zero, and need not touch it. */
+	if (lab.s) {
 		smmu_destroy(lab.s);
-	if (lab.trace)
 		trace_destroy(lab.trace);
-	memset(&lab, 0, sizeof(lab));
+		memset(&lab, 0, sizeof(lab));
+	}
 	lab.trace = trace_create(&tc);
 	cfg.trace = lab.trace;
 	lab.s = smmu_create(&cfg, &env);

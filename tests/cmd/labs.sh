@@ -238,6 +238,94 @@ sed 's/^wall_s:.*/wall_s: 60/' "$dir/lab/lab.conf" > "$dir/patient/lab.conf"
 expect 1 'it does not read what it answers' 'answers to what was not read hold nobody up' \
 	"$dir/judge" run --lab "$dir/patient" --out "$dir/o" --subject "$dir/unread" --only many
 
+# Questions that are asked together, and those that nobody waits for.
+cat > "$dir/together.c" <<- 'END'
+	#include "tools/grade/judge.h"
+	static struct subject_msg question(uint64_t arg)
+	{
+		return (struct subject_msg){ .op = 16, .arg = { arg } };
+	}
+	static void ask(uint64_t arg)
+	{
+		struct subject_msg m = question(arg);
+
+		judge_ask(&m);
+	}
+	static void tell(uint64_t arg)
+	{
+		struct subject_msg m = question(arg);
+
+		judge_tell(&m);
+	}
+	JUDGE(order, "all are answered, in their order")
+	{
+		struct subject_msg m[70];
+		int i;
+
+		for (i = 0; i < 100; i++)
+			tell(1);
+		for (i = 0; i < 70; i++)
+			m[i] = question(1);
+		judge_ask_all(m, 70);
+		for (i = 0; i < 70; i++)
+			judge_equal("answers until then", m[i].arg[0], 101 + i);
+		tell(1);
+		judge_did("a step");
+		m[0] = question(1);
+		judge_ask(m);
+		judge_equal("answers in all", m[0].arg[0], 172);
+	}
+	JUDGE(crash, "the step at which it crashed is the last one")
+	{
+		judge_did("the first step");
+		tell(1);
+		judge_did("the second step");
+		tell(0);
+		judge_did("the third step");
+		ask(1);
+	}
+	JUDGE(last, "nothing is asked after that") { ask(1); tell(0); }
+	JUDGE(forever, "the others get no answer")
+	{
+		struct subject_msg m[] = { question(1), question(2), question(1) };
+
+		judge_ask_all(m, 3);
+	}
+END
+cat > "$dir/counts.c" <<- 'END'
+	#include <stdlib.h>
+	#include "tools/grade/subject.h"
+	struct trace *subject_trace(void) { return 0; }
+	void subject_answer(struct subject_msg *m)
+	{
+		static uint64_t n;
+
+		if (!m->arg[0])
+			abort();
+		if (m->arg[0] == 2)
+			subject_runaway();
+		m->arg[0] = ++n;
+	}
+END
+rubric 'Group' ' 25 order' ' 25 crash' ' 25 last' ' 25 forever'
+$LAB_COMPILE -w -c -o "$dir/together.o" "$dir/together.c"
+$LAB_COMPILE -w -c -o "$dir/counts.o" "$dir/counts.c"
+$LAB_LINK -o "$dir/counts" "$dir/counts.o" "$O/tools/grade/subject.o" "$B/libboard.a" \
+	"$B/libfaultline.a" "$B/libboard.a" $LAB_LIBS
+$LAB_LINK -o "$dir/together" "$dir/together.o" $(ls "$O"/tools/grade/*.o | grep -v subject) \
+	"$B/libtools.a" "$B/libboard.a" "$B/libfaultline.a" "$B/libboard.a" $LAB_LIBS
+together() { "$dir/together" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/counts" --only "$1"; }
+together order > "$dir/order" 2>&1
+expect 0 '25 of 25  pass' 'questions are answered in their order' cat "$dir/order"
+together crash > "$dir/crash" 2>&1
+expect 0 'crashed: signal 6' 'what nobody waits for can crash, too' cat "$dir/crash"
+expect 0 'the second step' 'and that is told of its own step' cat "$dir/crash"
+expect 1 '' 'not of a later one' grep 'the third step' "$dir/crash"
+together last > "$dir/last" 2>&1
+expect 0 'crashed: signal 6' 'at the end of a test, too' cat "$dir/last"
+together forever > "$dir/forever" 2>&1
+expect 0 'hung: it went on and on' 'one of several that never ends' cat "$dir/forever"
+
 # A second for each of them, twenty in all; looked at below.
 mkdir "$dir/lab2"
 cp "$dir/lab/lab.conf" "$dir/lab2/"

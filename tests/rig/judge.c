@@ -53,6 +53,19 @@ void judge_ask(struct subject_msg *m)
 	EXPECT_EQ(m->status, SUBJECT_DONE);
 }
 
+void judge_ask_all(struct subject_msg *m, unsigned int n)
+{
+	for (; n; n--)
+		judge_ask(m++);
+}
+
+void judge_tell(const struct subject_msg *m)
+{
+	struct subject_msg told = *m;
+
+	judge_ask(&told);
+}
+
 void subject_runaway(void)
 {
 	longjmp(ran_away, 1);

@@ -116,8 +116,8 @@ struct talk {
 };
 /* V_PASS, V_NO_START, or V_GRADER. */
 enum verdict talk_start(struct talk *t, const struct grade *g);
-/* V_PASS, V_CRASHED, V_HUNG or V_GRADER. */
-enum verdict talk_ask(struct talk *t, struct subject_msg *m);
+/* n questions, SUBJECT_ASKED at most: V_PASS, V_CRASHED, V_HUNG or V_GRADER. */
+enum verdict talk_ask(struct talk *t, struct subject_msg *m, unsigned int n);
 /* The subject's trace as text, at most room - 1 bytes and a 0; false: none. */
 bool talk_trace(struct talk *t, char *text, size_t room);
 void talk_end(struct talk *t);

@@ -27,6 +27,8 @@ static struct judge_test *first, **last = &first;
 static struct {
 	struct talk talk;
 	bool started;
+	struct subject_msg asked[SUBJECT_ASKED];	/* the first of them are told, not asked */
+	unsigned int told;
 	const struct judge_test *test;
 	struct grade *g;
 	uint64_t random;
@@ -52,10 +54,13 @@ const struct judge_test *judge_find(const char *name)
 	return t;
 }
 
+static void judge_ask_now(unsigned int n);
+
 void judge_did(const char *fmt, ...)
 {
 	va_list ap;
 
+	judge_ask_now(now.told);
 	va_start(ap, fmt);
 	vsnprintf(now.step[now.steps++ % SHOWN], STEP_BYTES, fmt, ap);
 	va_end(ap);
@@ -67,10 +72,14 @@ void judge_end(enum verdict v)
 	longjmp(now.leave, 1);
 }
 
-void judge_ask(struct subject_msg *m)
+/* The first n of now.asked. */
+static void judge_ask_now(unsigned int n)
 {
 	enum verdict v;
 
+	now.told = 0;
+	if (!n)
+		return;
 	if (!now.started) {
 		v = talk_start(&now.talk, now.g);
 		now.g->confined = now.talk.confined;
@@ -78,9 +87,35 @@ void judge_ask(struct subject_msg *m)
 			judge_end(v);
 		now.started = true;
 	}
-	v = talk_ask(&now.talk, m);
+	v = talk_ask(&now.talk, now.asked, n);
 	if (v != V_PASS)
 		judge_end(v);
+}
+
+void judge_ask_all(struct subject_msg *m, unsigned int n)
+{
+	unsigned int first = now.told, most = SUBJECT_ASKED - first;
+
+	if (n > most) {
+		judge_ask_all(m, most);
+		judge_ask_all(m + most, n - most);
+		return;
+	}
+	memcpy(&now.asked[first], m, n * sizeof(*m));
+	judge_ask_now(first + n);
+	memcpy(m, &now.asked[first], n * sizeof(*m));
+}
+
+void judge_ask(struct subject_msg *m)
+{
+	judge_ask_all(m, 1);
+}
+
+void judge_tell(const struct subject_msg *m)
+{
+	now.asked[now.told++] = *m;
+	if (now.told == SUBJECT_ASKED)
+		judge_ask_now(now.told);
 }
 
 void judge_same(const char *what, const char *came, const char *expected)
@@ -185,7 +220,7 @@ static void judge_put_lines(FILE *f, const char *before, const char *text)
 	}
 }
 
-static void judge_tell(FILE *f, enum verdict v)
+static void judge_explain(FILE *f, enum verdict v)
 {
 	unsigned int i = now.steps > SHOWN ? now.steps - SHOWN : 0;
 
@@ -215,15 +250,17 @@ enum verdict judge_run(const struct judge_test *t, struct grade *g, char **text)
 	now.g = g;
 	now.random = g->seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
 	now.verdict = V_PASS;
-	if (!setjmp(now.leave))
+	if (!setjmp(now.leave)) {
 		t->run();
+		judge_ask_now(now.told);
+	}
 	if (now.verdict == V_PASS && !now.started) {
 		now.verdict = V_GRADER;
 		snprintf(now.talk.why, sizeof(now.talk.why),
 			 "this test asks nothing");
 	}
 	if (now.verdict != V_PASS)
-		judge_tell(f, now.verdict);
+		judge_explain(f, now.verdict);
 	else
 		talk_end(&now.talk);
 	fclose(f);

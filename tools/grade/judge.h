@@ -46,11 +46,18 @@ void judge_register(struct judge_test *t);
 void judge_did(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Ask the subject, and put its answer in place of the question. The first call
- * starts it. When it does not answer, the test ends here: it did not start,
- * crashed or hung.
+ * Ask the subject, and put its answer in place of the question; or n of them, one after
+ * the other. The first call starts it. When it does not answer, the test ends here: it did
+ * not start, crashed or hung.
  */
 void judge_ask(struct subject_msg *m);
+void judge_ask_all(struct subject_msg *m, unsigned int n);
+
+/*
+ * What has no answer to wait for: it is asked together with the next question, and before
+ * the next step is noted, so that a test that ends does so at the right step.
+ */
+void judge_tell(const struct subject_msg *m);
 
 /* Expectations: what, in words; what came; what should have come. */
 void judge_same(const char *what, const char *came, const char *expected);

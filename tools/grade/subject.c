@@ -13,7 +13,13 @@
 
 static uint32_t asked;
 
-static void subject_put(const void *data, size_t n)
+/* Read, and not yet answered; answered, and not yet written. */
+static struct {
+	struct subject_msg in[SUBJECT_ASKED], out[SUBJECT_ASKED];
+	unsigned int first, end, answers;
+} talk;
+
+static void subject_write(const void *data, size_t n)
 {
 	const char *p = data;
 	ssize_t done;
@@ -29,27 +35,52 @@ static void subject_put(const void *data, size_t n)
 	}
 }
 
-static void subject_get(void *data, size_t n)
+static void subject_flush(void)
 {
-	char *p = data;
+	subject_write(talk.out, talk.answers * sizeof(talk.out[0]));
+	talk.answers = 0;
+}
+
+/* The judge reads when it has asked all that it has to ask. */
+static void subject_put(const struct subject_msg *m)
+{
+	talk.out[talk.answers++] = *m;
+	if (talk.answers == SUBJECT_ASKED)
+		subject_flush();
+}
+
+/* As many as have come, and the whole of the last one. */
+static void subject_read(void)
+{
+	size_t n = 0;
 	ssize_t done;
 
-	while (n) {
-		done = read(SUBJECT_FD, p, n);
+	subject_flush();
+	do {
+		done = read(SUBJECT_FD, (char *)talk.in + n, sizeof(talk.in) - n);
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done <= 0)
 			_exit(0);	/* the judge has heard enough */
-		p += done;
-		n -= (size_t)done;
-	}
+		n += (size_t)done;
+	} while (n % sizeof(talk.in[0]));
+	talk.first = 0;
+	talk.end = (unsigned int)(n / sizeof(talk.in[0]));
+}
+
+static struct subject_msg subject_get(void)
+{
+	if (talk.first == talk.end)
+		subject_read();
+	return talk.in[talk.first++];
 }
 
 void subject_runaway(void)
 {
 	struct subject_msg m = { .op = asked, .status = SUBJECT_RUNAWAY };
 
-	subject_put(&m, sizeof(m));
+	subject_put(&m);
+	subject_flush();
 	_exit(0);
 }
 
@@ -75,8 +106,9 @@ static void tell_trace(struct subject_msg *m)
 		bytes = 0;
 	m->status = SUBJECT_DONE;
 	m->arg[0] = bytes;
-	subject_put(m, sizeof(*m));
-	subject_put(text, bytes);
+	subject_put(m);
+	subject_flush();
+	subject_write(text, bytes);
 	free(text);
 }
 
@@ -85,9 +117,9 @@ int main(void)
 	struct subject_msg m = { .op = SUBJECT_HELLO, .status = SUBJECT_DONE,
 				 .arg = { SUBJECT_MAGIC } };
 
-	subject_put(&m, sizeof(m));
+	subject_put(&m);
 	for (;;) {
-		subject_get(&m, sizeof(m));
+		m = subject_get();
 		asked = m.op;
 		if (m.op == SUBJECT_TRACE) {
 			tell_trace(&m);
@@ -95,6 +127,6 @@ int main(void)
 		}
 		m.status = SUBJECT_DONE;
 		subject_answer(&m);
-		subject_put(&m, sizeof(m));
+		subject_put(&m);
 	}
 }

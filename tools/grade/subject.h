@@ -4,10 +4,10 @@
  *
  * The subject is the program that holds the student's file; it is not trusted.
  * The judge, which knows what is right, is another process and holds none of the
- * student's code. The judge asks, one message at a time, over the descriptor
- * SUBJECT_FD; the subject answers each with one message. So a subject can gain
- * nothing by what it prints, how it ends, or what it finds in its own memory:
- * only answers count.
+ * student's code. The judge asks over the descriptor SUBJECT_FD, at most
+ * SUBJECT_ASKED messages before it waits; the subject answers each with one message,
+ * in order. So a subject can gain nothing by what it prints, how it ends, or what it
+ * finds in its own memory: only answers count.
  *
  * A lab has one subject (labs/LAB/subject.c), which defines subject_answer() and
  * subject_trace(); subject.c is the loop around them.
@@ -19,6 +19,7 @@
 
 #define SUBJECT_FD	3
 #define SUBJECT_ARGS	24
+#define SUBJECT_ASKED	32	/* fit in any socket */
 #define SUBJECT_MAGIC	UINT64_C(0x31656e696c746c66)
 #define SUBJECT_TRACE_MAX (1u << 20)	/* bytes of a trace as text */
 

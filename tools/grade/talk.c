@@ -115,11 +115,12 @@ static bool talk_greedy(struct talk *t)
 }
 
 /*
- * True: n bytes came. False: the subject is dead, has let the judge wait for too long,
- * one time or all together, or is greedy.
+ * How many of n bytes came. Fewer: the subject is dead, has let the judge wait for too
+ * long, one time or all together, or is greedy.
  */
-static bool talk_hear(struct talk *t, void *data, size_t n)
+static size_t talk_hear(struct talk *t, void *data, size_t n)
 {
+	const size_t wanted = n;
 	uint64_t now_ns = os_now_ns(), last_ns = now_ns;
 	struct pollfd p = { .fd = t->fd, .events = POLLIN };
 	char *to = data;
@@ -129,10 +130,10 @@ static bool talk_hear(struct talk *t, void *data, size_t n)
 		t->waited_ns += now_ns - last_ns;
 		last_ns = now_ns;
 		if (t->waited_ns >= t->wall_ns)
-			return false;
+			break;
 		if (now_ns >= t->look_ns) {
 			if (talk_greedy(t))
-				return false;
+				break;
 			t->look_ns = now_ns + LOOK_MS * 1000000;
 		}
 		if (poll(&p, 1, LOOK_MS) > 0) {
@@ -149,7 +150,7 @@ static bool talk_hear(struct talk *t, void *data, size_t n)
 		now_ns = os_now_ns();
 	}
 	t->waited_ns += now_ns - last_ns;
-	return !n;
+	return wanted - n;
 }
 
 /* Where the report of a sanitizer begins, which has file and line at its top. */
@@ -275,17 +276,15 @@ enum verdict talk_start(struct talk *t, const struct grade *g)
 	}
 	close(report[0]);
 	t->confined = (unsigned int)held;
-	if (talk_hear(t, &hello, sizeof(hello)) &&
+	if (talk_hear(t, &hello, sizeof(hello)) == sizeof(hello) &&
 	    hello.arg[0] == SUBJECT_MAGIC)
 		return V_PASS;
 	return talk_died(t) == V_GRADER ? V_GRADER : V_NO_START;
 }
 
-enum verdict talk_ask(struct talk *t, struct subject_msg *m)
+static enum verdict talk_send(struct talk *t, const void *data, size_t n)
 {
-	const char *p = (const char *)m;
-	size_t n = sizeof(*m);
-	uint32_t op = m->op;
+	const char *p = data;
 	enum verdict v;
 	ssize_t done;
 	bool full;
@@ -308,8 +307,11 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 		p += done;
 		n -= (size_t)done;
 	}
-	if (!talk_hear(t, m, sizeof(*m)))
-		return talk_died(t);
+	return V_PASS;
+}
+
+static enum verdict talk_check(struct talk *t, const struct subject_msg *m, uint32_t op)
+{
 	if (m->status == SUBJECT_RUNAWAY) {
 		snprintf(t->why, sizeof(t->why),
 			 "it went on and on, and did not come to rest");
@@ -323,12 +325,28 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 	return V_PASS;
 }
 
+enum verdict talk_ask(struct talk *t, struct subject_msg *m, unsigned int n)
+{
+	enum verdict v = talk_send(t, m, n * sizeof(*m));
+	uint32_t op[SUBJECT_ASKED];
+	unsigned int i, answers;
+
+	if (v != V_PASS)
+		return v;
+	for (i = 0; i < n; i++)
+		op[i] = m[i].op;
+	answers = (unsigned int)(talk_hear(t, m, n * sizeof(*m)) / sizeof(*m));
+	for (i = 0; i < answers && v == V_PASS; i++)
+		v = talk_check(t, &m[i], op[i]);
+	return v == V_PASS && answers < n ? talk_died(t) : v;
+}
+
 bool talk_trace(struct talk *t, char *text, size_t room)
 {
 	struct subject_msg m = { .op = SUBJECT_TRACE };
 
-	if (t->pid <= 0 || talk_ask(t, &m) != V_PASS || !m.arg[0] ||
-	    m.arg[0] >= room || !talk_hear(t, text, m.arg[0]))
+	if (t->pid <= 0 || talk_ask(t, &m, 1) != V_PASS || !m.arg[0] ||
+	    m.arg[0] >= room || talk_hear(t, text, m.arg[0]) != m.arg[0])
 		return false;
 	text[m.arg[0]] = 0;
 	return true;

@@ -110,21 +110,15 @@ static void random_rest(unsigned int n)
 static void hidden_compare(unsigned int n, unsigned int banks)
 {
 	const struct model *m = &model[n];
-	bool up = false, busy = false;
+	struct bench_state want = { m->fsr, m->fsynr0, m->far, (uint16_t)m->who, false, false };
 	unsigned int i;
 
-	bench_whole_fsr(n, m->fsr);
-	bench_far(n, m->far);
-	bench_fsynr0(n, m->fsynr0);
-	bench_who(n, (uint16_t)m->who);
 	for (i = 0; i < banks; i++) {
 		if (model[i].sctlr & CFIE && model[i].fsr & (FAULTS | SS))
-			up = true;
-		busy = busy || model[i].count;
+			want.up = true;
+		want.busy = want.busy || model[i].count;
 	}
-	bench_line(up);
-	bench_busy(busy);
-	bench_lets_nobody_go();
+	bench_is(n, &want);
 }
 
 static void random_use(unsigned int banks, unsigned int steps)

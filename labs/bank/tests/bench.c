@@ -30,7 +30,7 @@ static void bench_ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
 
 void bench_write(uint32_t off, unsigned int bytes, uint64_t value)
 {
-	bench_ask(LAB_REG_WRITE, off, bytes, value);
+	judge_tell(&(struct subject_msg){ .op = LAB_REG_WRITE, .arg = { off, bytes, value } });
 }
 
 uint64_t bench_read(uint32_t off, unsigned int bytes)
@@ -57,8 +57,8 @@ uint16_t bench_stream(unsigned int bank, unsigned int how)
 
 static void bench_poke_desc(unsigned int bank, uint64_t va, uint64_t desc)
 {
-	bench_ask(LAB_POKE, LAB_BASE + bank * TABLE_BYTES + 8 * (va >> 21),
-		  desc, 0);
+	judge_tell(&(struct subject_msg){ .op = LAB_POKE,
+		.arg = { LAB_BASE + bank * TABLE_BYTES + 8 * (va >> 21), desc } });
 }
 
 void bench_sctlr(unsigned int bank, uint32_t bits)
@@ -241,9 +241,8 @@ void bench_held(unsigned int bank, uint64_t va, unsigned int how)
 	bench_verdict(bench_access(bank, va, how), SMMU_STALLED);
 }
 
-static void compare_fsr(unsigned int bank, uint32_t expected, bool whole)
+static void compare_fsr(unsigned int bank, uint32_t came, uint32_t expected, bool whole)
 {
-	uint32_t came = (uint32_t)bench_read(CB(bank, FSR), 4);
 	char what[40], came_text[80], want_text[80];
 
 	snprintf(what, sizeof(what), "FSR of bank %u", bank);
@@ -253,12 +252,12 @@ static void compare_fsr(unsigned int bank, uint32_t expected, bool whole)
 
 void bench_fsr(unsigned int bank, uint32_t bits)
 {
-	compare_fsr(bank, bits, false);
+	compare_fsr(bank, (uint32_t)bench_read(CB(bank, FSR), 4), bits, false);
 }
 
 void bench_whole_fsr(unsigned int bank, uint32_t value)
 {
-	compare_fsr(bank, value, true);
+	compare_fsr(bank, (uint32_t)bench_read(CB(bank, FSR), 4), value, true);
 }
 
 static void compare_hex(const char *reg, unsigned int bank, uint64_t came,
@@ -277,14 +276,18 @@ void bench_far(unsigned int bank, uint64_t va)
 	compare_hex("FAR", bank, bench_read(CB(bank, FAR), 8), va);
 }
 
-void bench_fsynr0(unsigned int bank, uint32_t value)
+static void compare_fsynr0(unsigned int bank, uint32_t came, uint32_t expected)
 {
-	uint32_t came = (uint32_t)bench_read(CB(bank, FSYNR0), 4);
 	char what[40], came_text[80], want_text[80];
 
 	snprintf(what, sizeof(what), "FSYNR0 of bank %u", bank);
 	judge_same(what, fsynr0_text(came, came_text, sizeof(came_text)),
-		   fsynr0_text(value, want_text, sizeof(want_text)));
+		   fsynr0_text(expected, want_text, sizeof(want_text)));
+}
+
+void bench_fsynr0(unsigned int bank, uint32_t value)
+{
+	compare_fsynr0(bank, (uint32_t)bench_read(CB(bank, FSYNR0), 4), value);
 }
 
 void bench_who(unsigned int bank, uint16_t stream)
@@ -293,31 +296,39 @@ void bench_who(unsigned int bank, uint16_t stream)
 		    stream);
 }
 
-/* What is outside; who was let go is put in line. */
+/* Who was let go is put in line. True: there are more to be told of. */
+static bool bench_heard(const struct subject_msg *m)
+{
+	uint64_t i;
+
+	for (i = 0; i < m->arg[3] && i < LAB_TOLD; i++) {
+		judge_at_least("room for those let go", GONE, bench.count + 1);
+		bench.gone[bench.count].ticket = m->arg[LAB_AT_TOLD + 2 * i];
+		bench.gone[bench.count++].terminate = m->arg[LAB_AT_TOLD + 2 * i + 1];
+	}
+	return i && m->arg[4];
+}
+
+/* What is outside. */
 static struct subject_msg bench_seen(void)
 {
 	struct subject_msg m;
-	uint64_t i;
 
 	do {
 		m = (struct subject_msg){ .op = LAB_SEEN };
 		judge_ask(&m);
-		for (i = 0; i < m.arg[3] && i < LAB_TOLD; i++) {
-			judge_at_least("room for those let go", GONE,
-				       bench.count + 1);
-			bench.gone[bench.count].ticket =
-				m.arg[LAB_AT_TOLD + 2 * i];
-			bench.gone[bench.count++].terminate =
-				m.arg[LAB_AT_TOLD + 2 * i + 1];
-		}
-	} while (i && m.arg[4]);
+	} while (bench_heard(&m));
 	return m;
+}
+
+static void compare_line(uint64_t came, bool up)
+{
+	judge_same("the interrupt line", came ? "up" : "down", up ? "up" : "down");
 }
 
 void bench_line(bool up)
 {
-	judge_same("the interrupt line", bench_seen().arg[0] ? "up" : "down",
-		   up ? "up" : "down");
+	compare_line(bench_seen().arg[0], up);
 }
 
 void bench_line_changes(uint64_t times)
@@ -325,10 +336,14 @@ void bench_line_changes(uint64_t times)
 	judge_equal("changes of the line", bench_seen().arg[1], times);
 }
 
+static void compare_busy(uint64_t came, bool busy)
+{
+	judge_same("is any access stalled", came ? "yes" : "no", busy ? "yes" : "no");
+}
+
 void bench_busy(bool busy)
 {
-	judge_same("is any access stalled", bench_seen().arg[2] ? "yes" : "no",
-		   busy ? "yes" : "no");
+	compare_busy(bench_seen().arg[2], busy);
 }
 
 static void gone_text(char *text, size_t size, uint64_t ticket, bool terminate)
@@ -337,10 +352,9 @@ static void gone_text(char *text, size_t size, uint64_t ticket, bool terminate)
 		 terminate ? "terminated" : "tried again");
 }
 
-/* The access that was let go next; false: none. */
+/* Of those that were told of, the next one; false: none. */
 static bool next_gone(char *text, size_t size)
 {
-	bench_seen();
 	snprintf(text, size, "nobody");
 	if (bench.next == bench.count)
 		return false;
@@ -353,6 +367,7 @@ void bench_lets_go(uint64_t ticket, bool terminate)
 {
 	char came[60], want[60];
 
+	bench_seen();
 	if (next_gone(came, sizeof(came)))
 		bench.next++;
 	if (bench.next == bench.count)
@@ -365,6 +380,30 @@ void bench_lets_nobody_go(void)
 {
 	char came[60];
 
+	bench_seen();
+	next_gone(came, sizeof(came));
+	judge_same("the next one let go", came, "nobody");
+}
+
+void bench_is(unsigned int bank, const struct bench_state *want)
+{
+	struct subject_msg m[] = {
+		{ .op = LAB_REG_READ, .arg = { CB(bank, FSR), 4 } },
+		{ .op = LAB_REG_READ, .arg = { CB(bank, FAR), 8 } },
+		{ .op = LAB_REG_READ, .arg = { CB(bank, FSYNR0), 4 } },
+		{ .op = LAB_REG_READ, .arg = { GR1(CBFRSYNRA(bank)), 4 } },
+		{ .op = LAB_SEEN },
+	};
+	char came[60];
+
+	judge_ask_all(m, 5);
+	compare_fsr(bank, (uint32_t)m[0].arg[0], want->fsr, true);
+	compare_hex("FAR", bank, m[1].arg[0], want->far);
+	compare_fsynr0(bank, (uint32_t)m[2].arg[0], want->fsynr0);
+	compare_hex("CBFRSYNRA", bank, m[3].arg[0], want->stream);
+	compare_line(m[4].arg[0], want->up);
+	compare_busy(m[4].arg[2], want->busy);
+	bench_heard(&m[4]);
 	next_gone(came, sizeof(came));
 	judge_same("the next one let go", came, "nobody");
 }

@@ -92,6 +92,16 @@ void bench_line_changes(uint64_t times);
 void bench_lets_go(uint64_t ticket, bool terminate);
 void bench_lets_nobody_go(void);
 void bench_busy(bool busy);
+
+/* All of that at once: a bank's registers, FSR with FORMAT; and nobody is let go. */
+struct bench_state {
+	uint32_t fsr, fsynr0;
+	uint64_t far;
+	uint16_t stream;	/* in CBFRSYNRA */
+	bool up, busy;
+};
+void bench_is(unsigned int bank, const struct bench_state *want);
+
 /* How often an event stands in the trace of this board. */
 uint64_t bench_events(enum trace_event event);
 

@@ -201,8 +201,9 @@ JUDGE(random_cells, "cells lost, doubled, late: what is acknowledged is there")
 {
 	struct sender s[N];
 	struct block old[N];
+	const struct block *there[N];
 	const struct sent *a;
-	unsigned int i, j, acked[N] = { 0 };
+	unsigned int i, j, landed, acked[N] = { 0 };
 
 	bench_sized(8, 6);
 	for (i = 0; i < N; i++) {
@@ -236,9 +237,10 @@ JUDGE(random_cells, "cells lost, doubled, late: what is acknowledged is there")
 			for (i = 0; i < N; i++)
 				if (a->ctx == i && a->to == s[i].b.from)
 					sender_heard(&s[i], a);
-		for (i = 0; i < N; i++)
+		for (i = landed = 0; i < N; i++)
 			if (s[i].acked)
-				bench_landed(&s[i].b);
+				there[landed++] = &s[i].b;
+		bench_landed_all(there, landed);
 	}
 	for (i = 0; i < N; i++)
 		judge_at_least("blocks that were acknowledged", acked[i], 15);

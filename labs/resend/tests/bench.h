@@ -86,6 +86,7 @@ void bench_no_note(void);
 void bench_faults(unsigned int n);
 /* The bytes of a block are in memory; or what was there at first still is. */
 void bench_landed(const struct block *b);
+void bench_landed_all(const struct block *const *b, unsigned int n);	/* SUBJECT_ASKED at most */
 void bench_untouched(uint64_t va, unsigned int len);
 
 /* The next frame that left. NULL is returned when there is none. */
