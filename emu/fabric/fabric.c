@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "fabric/fabric_internal.h"
+#include "os/os.h"
 #include "sim/timing.h"
 #include "trace/trace.h"
 
@@ -46,7 +47,7 @@ void fabric_destroy(struct fabric *f)
 	}
 	for (i = 0; i < WIRE_NODES; i++) {
 		if (f->port[i])
-			free(f->port[i]->slots);
+			fabric_port_ends(f->port[i]);
 		free(f->port[i]);
 	}
 	free(f);
@@ -437,11 +438,17 @@ void fabric_port_receives(struct fabric_port *p)
 
 int fabric_port_sends(struct fabric_port *p)
 {
-	p->slots = calloc(p->fabric->cfg.frames, sizeof(*p->slots));
+	p->slots = os_room(p->fabric->cfg.frames, sizeof(*p->slots));
 	if (!p->slots)
 		return -ENOMEM;
 	sim_actor_init(p->domain, &p->have_room, "wire room", room_step, p);
 	return 0;
+}
+
+void fabric_port_ends(struct fabric_port *p)
+{
+	if (p->slots)
+		os_room_end(p->slots, p->fabric->cfg.frames, sizeof(*p->slots));
 }
 
 struct fabric_port *fabric_attach(struct fabric *f, struct sim_domain *d,

@@ -93,6 +93,7 @@ struct fabric_slot *fabric_slot_get(struct fabric_port *p);
 /* Halves of a port, in its domain: its queue; frames of its own (0, -ENOMEM). */
 void fabric_port_receives(struct fabric_port *p);
 int fabric_port_sends(struct fabric_port *p);
+void fabric_port_ends(struct fabric_port *p);	/* its memory; p itself is the caller's */
 
 /* For the trace: a frame at a port. */
 struct trace_at fabric_at(const struct fabric_port *p,

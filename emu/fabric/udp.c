@@ -358,7 +358,7 @@ static void link_free(struct udp_link *l)
 		close(l->wake[0]);
 		close(l->wake[1]);
 	}
-	free(l->pool.slots);
+	fabric_port_ends(&l->pool);
 	free(l);
 }
 

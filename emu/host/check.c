@@ -112,25 +112,12 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 
 static const char *check_frames(struct host_mm *mm, struct tally *t)
 {
-	uint64_t w, bits, before = t->frames, orphans = t->orphans;
-	uint64_t n = mm->frames, words = (n + 63) / 64;
+	uint64_t before = t->frames, orphans = t->orphans;
 	const char *bad = NULL;
+	struct host_frame *f;
 
-	for (w = 0; !bad && w < words; w++) {
-		bits = mm->taken[w];
-		if (!bits)
-			continue;
-		/* Those that the last word has too much. */
-		if (n - w * 64 < 64)
-			bits &= (1ull << n % 64) - 1;
-		for (; !bad && bits; bits &= bits - 1) {
-			struct host_frame *f = &mm->frame[w * 64 + (unsigned int)
-							  __builtin_ctzll(bits)];
-
-			bad = f->mm != mm ? "a taken frame has no owner" :
-					    check_frame(mm, f, t);
-		}
-	}
+	for (f = frame_taken(mm, 0); !bad && f; f = frame_taken(mm, f - mm->frame + 1))
+		bad = f->mm != mm ? "a taken frame has no owner" : check_frame(mm, f, t);
 	if (!bad && t->frames - before != mm->used)
 		bad = "frames with an owner and frames on its account differ";
 	if (!bad && t->orphans - orphans != mm->orphans)

@@ -26,7 +26,7 @@ int frames_attach(struct host_mm *mm)
 	int err;
 
 	mm->frames = n;
-	mm->frame = calloc(n, sizeof(*mm->frame));
+	mm->frame = os_room(n, sizeof(*mm->frame));
 	mm->taken = calloc((n + 63) / 64, sizeof(*mm->taken));
 	if (!mm->frame || !mm->taken)
 		return -ENOMEM;
@@ -208,11 +208,12 @@ void frame_brought(struct host_frame *f)
 
 static uint64_t frames_unused(struct host_mm *mm)
 {
-	uint64_t i, n = 0;
+	struct host_frame *f;
+	uint64_t n = 0;
 
 	sim_mutex_lock(&mm->lock);
-	for (i = 0; i < mm->frames; i++)
-		n += mm->frame[i].brought && !frame_used(&mm->frame[i]);
+	for (f = frame_taken(mm, 0); f; f = frame_taken(mm, f - mm->frame + 1))
+		n += f->brought && !frame_used(f);
 	sim_mutex_unlock(&mm->lock);
 	return n;
 }

@@ -159,7 +159,6 @@ struct host_mm {
 	uint64_t orphans;		/* of these; no entry leads to them */
 	struct host_mm *ended_next;	/* of those that ended with orphans */
 	uint64_t counted, counted_orphans;	/* the two, by check.c */
-	uint64_t noted_frames;		/* the last that was ever noted is before it */
 	uint64_t hand;			/* of the clock over its own frames */
 	uint64_t slots;			/* of swap that it has */
 	/* CPU side (cpu.c) */
@@ -357,6 +356,17 @@ void frame_brought(struct host_frame *f);	/* by the driver, for the card */
 
 /* At its limit? Then only a page of its own makes room for another. */
 bool frames_full(const struct host_mm *mm);
+/* The first of those that are taken, from that one of mm's frames on; NULL: none. */
+static inline struct host_frame *frame_taken(const struct host_mm *mm, uint64_t from)
+{
+	uint64_t words = (mm->frames + 63) / 64, w = from / 64;
+	uint64_t bits = w < words ? mm->taken[w] & ~0ull << from % 64 : 0;
+
+	while (!bits && ++w < words)
+		bits = mm->taken[w];
+	from = bits ? w * 64 + (uint64_t)__builtin_ctzll(bits) : mm->frames;
+	return from < mm->frames ? &mm->frame[from] : NULL;
+}
 
 /* ---- reclaim.c, evict.c (mm's lock held) ---- */
 /*

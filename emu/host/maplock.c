@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "host/internal.h"
+#include "os/os.h"
 #include "sim/sim.h"
 
 /* So long does the board run at a time while somebody outside waits. */
@@ -112,7 +113,7 @@ void mm_put(struct host_mm *mm)
 		return;
 	note_forget(mm);
 	free(mm->map);
-	free(mm->frame);
+	os_room_end(mm->frame, mm->frames, sizeof(*mm->frame));
 	free(mm->taken);
 	free(mm);
 }

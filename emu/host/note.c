@@ -48,8 +48,6 @@ static void note_count(struct host_frame *f)
 	mm->k->counted_mapped += mapped - f->note.mapped;
 	mm->counted_orphans += orphan - f->note.orphan;
 	mm->k->counted_orphans += orphan - f->note.orphan;
-	if (i >= mm->noted_frames)
-		mm->noted_frames = i + 1;
 	f->note.taken = taken;
 	f->note.mapped = mapped;
 	f->note.orphan = orphan;
@@ -66,10 +64,9 @@ void note_count_all(struct host_kernel *k)
 void note_forget(struct host_mm *mm)
 {
 	struct host_kernel *k = mm->k;
-	struct host_frame **p = &k->noted;
-	uint64_t i;
+	struct host_frame **p = &k->noted, *f;
 
-	if (!k->watch || !mm->frame)
+	if (!k->watch || !mm->taken)
 		return;
 	note_count_all(k);
 	while (*p)
@@ -78,9 +75,9 @@ void note_forget(struct host_mm *mm)
 		else
 			p = &(*p)->note.next;
 	/* None is left, or somebody will hear of it. */
-	for (i = 0; i < mm->noted_frames; i++) {
-		k->counted_mapped -= mm->frame[i].note.mapped;
-		k->counted_orphans -= mm->frame[i].note.orphan;
+	for (f = frame_taken(mm, 0); f; f = frame_taken(mm, f - mm->frame + 1)) {
+		k->counted_mapped -= f->note.mapped;
+		k->counted_orphans -= f->note.orphan;
 	}
 	k->counted -= mm->counted;
 }

@@ -90,8 +90,6 @@ struct trace *trace_create(const struct trace_config *cfg)
 {
 	uint32_t i, rings = cfg->threads ? RINGS : 1;
 	struct trace *t = aligned_alloc(64, (sizeof(*t) + 63) / 64 * 64);
-	size_t bytes;
-	int err;
 
 	if (!t)
 		return NULL;
@@ -103,13 +101,9 @@ struct trace *trace_create(const struct trace_config *cfg)
 	t->spill_fd = -1;
 	t->start_ns = os_now_ns();
 	atomic_init(&t->on, true);
-	bytes = (size_t)rings * t->records * sizeof(struct trace_record);
-	bytes = (bytes + os_page_bytes() - 1) & ~(os_page_bytes() - 1);
-	t->memory = os_reserve(NULL, bytes, &err);
+	t->memory = os_room((uint64_t)rings * t->records, sizeof(struct trace_record));
 	if (!t->memory)
 		goto no_memory;
-	if (os_protect(t->memory, bytes, PROT_READ | PROT_WRITE))
-		goto no_spill;
 	if (cfg->threads && cfg->out) {
 		t->spill_fd = os_file_unnamed(NULL);
 		if (t->spill_fd < 0)
@@ -126,7 +120,7 @@ struct trace *trace_create(const struct trace_config *cfg)
 	return t;
 
 no_spill:
-	munmap(t->memory, bytes);
+	os_room_end(t->memory, (uint64_t)rings * t->records, sizeof(struct trace_record));
 no_memory:
 	free(t);
 	return NULL;
@@ -538,7 +532,7 @@ void trace_destroy(struct trace *t)
 	append_counts(t);
 	if (t->spill_fd >= 0)
 		close(t->spill_fd);
-	munmap(t->memory, (size_t)(t->lockstep ? 1 : RINGS) * t->records *
-				  sizeof(struct trace_record));
+	os_room_end(t->memory, (t->lockstep ? 1 : RINGS) * (uint64_t)t->records,
+		    sizeof(struct trace_record));
 	free(t);
 }

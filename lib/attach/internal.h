@@ -132,8 +132,6 @@ struct attach_page *attach_page_make(struct attach *a, uintptr_t va);
 /* The next page from va on that is imported or busy; false: no more. AS. */
 bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
 int attach_host_prot(int prot);		/* of FL_PROT_* */
-/* Private memory of zeros, page-aligned, for what rule 1 speaks of. NULL. Not AS. */
-void *attach_memory(uint64_t bytes);
 
 /* slot.c */
 /* Attachment of a slot, whatever its state; NULL: never used. */

@@ -113,27 +113,23 @@ static void slot_take_down(struct attach *a)
 /* Memory of a slot that is used for the first time; it stays. */
 static struct attach *slot_furnish(void)
 {
-	struct attach *a = attach_memory(sizeof(*a));
+	struct attach *a = os_room(1, sizeof(*a));
 
 	if (!a)
 		return NULL;
-	a->page = attach_memory(ATTACH_PAGES * sizeof(*a->page));
-	a->tree = attach_memory(sizeof(*a->tree));
-	a->scratch = attach_memory(ATTACH_BATCH * ATTACH_PAGE);
-	a->spare = attach_memory(ATTACH_SPARE * os_page_bytes());
+	a->page = os_room(ATTACH_PAGES, sizeof(*a->page));
+	a->tree = os_room(1, sizeof(*a->tree));
+	a->scratch = os_room(ATTACH_BATCH, ATTACH_PAGE);
+	a->spare = os_room(ATTACH_SPARE, os_page_bytes());
 	if (a->page && a->tree && a->scratch && a->spare) {
 		attach_spare_ranges(a);
 		return a;
 	}
-	if (a->page)
-		munmap(a->page, ATTACH_PAGES * sizeof(*a->page));
-	if (a->tree)
-		munmap(a->tree, sizeof(*a->tree));
-	if (a->scratch)
-		munmap(a->scratch, ATTACH_BATCH * ATTACH_PAGE);
-	if (a->spare)
-		munmap(a->spare, ATTACH_SPARE * os_page_bytes());
-	munmap(a, sizeof(*a));
+	os_room_end(a->page, ATTACH_PAGES, sizeof(*a->page));
+	os_room_end(a->tree, 1, sizeof(*a->tree));
+	os_room_end(a->scratch, ATTACH_BATCH, ATTACH_PAGE);
+	os_room_end(a->spare, ATTACH_SPARE, os_page_bytes());
+	os_room_end(a, 1, sizeof(*a));
 	return NULL;
 }
 

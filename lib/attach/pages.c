@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * pages.c - memory of an attachment that no page fault can meet, and the table in it: what
- * is known of each page. Nothing here waits, or asks the board.
+ * pages.c - what is known of each page: a table, in memory that no page fault can meet
+ * (os_room). Nothing here waits, or asks the board.
  */
 #include <sys/mman.h>
 
 #include "attach/internal.h"
 #include "faultline.h"
-
-void *attach_memory(uint64_t bytes)
-{
-	uint64_t page_bytes = os_page_bytes();
-	void *mem;
-	int error;
-
-	bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
-	mem = os_reserve(NULL, bytes, &error);
-	if (!mem)
-		return NULL;
-	if (!os_view(mem, bytes, PROT_READ | PROT_WRITE, -1, 0))
-		return mem;
-	munmap(mem, bytes);
-	return NULL;
-}
 
 static struct attach_page *page_outside(struct attach *a, uintptr_t va)
 {
@@ -61,7 +45,7 @@ struct attach_page *attach_page_make(struct attach *a, uintptr_t va)
 	in = &a->tree->node[page >> (2 * NODE_BITS)];
 	n = atomic_load_explicit(in, memory_order_relaxed);
 	if (!n) {
-		n = attach_memory(sizeof(*n));
+		n = os_room(1, sizeof(*n));
 		if (!n)
 			return NULL;
 		/* Release pairs with the acquire in page_outside(). */
@@ -70,7 +54,7 @@ struct attach_page *attach_page_make(struct attach *a, uintptr_t va)
 	at = &n->leaf[(page >> NODE_BITS) % NODE_ENTRIES];
 	l = atomic_load_explicit(at, memory_order_relaxed);
 	if (!l) {
-		l = attach_memory(sizeof(*l));
+		l = os_room(1, sizeof(*l));
 		if (!l)
 			return NULL;
 		/* Release pairs with the acquire in page_outside(). */

@@ -159,10 +159,10 @@ static void *service_alt_stack(stack_t *was)
 
 	if (sigaltstack(NULL, was) || !(was->ss_flags & SS_DISABLE))
 		return NULL;
-	alt.ss_sp = attach_memory(ALT_BYTES);
+	alt.ss_sp = os_room(1, ALT_BYTES);
 	if (!alt.ss_sp || !sigaltstack(&alt, NULL))
 		return alt.ss_sp;
-	munmap(alt.ss_sp, ALT_BYTES);
+	os_room_end(alt.ss_sp, 1, ALT_BYTES);
 	return NULL;
 }
 
@@ -202,7 +202,7 @@ int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
 	service_await(a);
 	if (alt) {
 		sigaltstack(&was, NULL);
-		munmap(alt, ALT_BYTES);
+		os_room_end(alt, 1, ALT_BYTES);
 	}
 	return j->result;
 }

@@ -145,6 +145,48 @@ int os_file_unnamed(const char *dir)
 	return fd;
 }
 
+/* ---- address space ---- */
+
+#define ROOM_ALIGN 64
+
+/* Whole pages for that many bytes. */
+static uint64_t room_pages(uint64_t bytes)
+{
+	return (bytes + os_page_bytes() - 1) & ~(uint64_t)(os_page_bytes() - 1);
+}
+
+/* Before the first one, so that the last one ends where the pages do. */
+static uint64_t room_before(uint64_t bytes)
+{
+	return (room_pages(bytes) - bytes) & ~(uint64_t)(ROOM_ALIGN - 1);
+}
+
+void *os_room(uint64_t n, size_t each)
+{
+	uint64_t bytes = n * each, pages = room_pages(bytes);
+	char *at;
+	int err;
+
+	if (!bytes || bytes / each != n || pages < bytes)
+		return NULL;
+	at = os_reserve(NULL, pages + os_page_bytes(), &err);
+	if (!at)
+		return NULL;
+	if (!os_protect(at, pages, PROT_READ | PROT_WRITE))
+		return at + room_before(bytes);
+	munmap(at, pages + os_page_bytes());
+	return NULL;
+}
+
+void os_room_end(void *room, uint64_t n, size_t each)
+{
+	uint64_t bytes = n * each;
+
+	if (room)
+		munmap((char *)room - room_before(bytes),
+		       room_pages(bytes) + os_page_bytes());
+}
+
 /* ---- sockets ---- */
 
 int os_set_nonblocking(int fd)

@@ -98,6 +98,13 @@ void *os_reserve(void *wish, uint64_t bytes, int *error);
 int os_view(void *at, uint64_t bytes, int prot, int fd, uint64_t offset);
 int os_protect(void *at, uint64_t bytes, int prot);	/* AS */
 /*
+ * Room for n things of each bytes, all of them 0, of which few may ever be touched: until then
+ * a page costs nothing. The last one ends before a page that nobody may touch, as closely as
+ * 64 bytes allow. NULL: there is no room. os_room_end() wants the same numbers; it takes NULL.
+ */
+void *os_room(uint64_t n, size_t each);
+void os_room_end(void *room, uint64_t n, size_t each);
+/*
  * In place of what is there now, in one step: private memory with the contents
  * of from (bytes of them, readable; from is not freed, and may be at itself).
  * Whoever reads there meanwhile finds the old or the new, never nothing; what is

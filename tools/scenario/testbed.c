@@ -10,6 +10,7 @@
 #include "fabric/capture.h"
 #include "fabric/fabric.h"
 #include "faultline/uapi.h"
+#include "os/os.h"
 #include "sim/sim.h"
 #include "tools/scenario/landing.h"
 #include "trace/trace.h"
@@ -127,6 +128,12 @@ struct testbed *testbed_create(const struct testbed_config *cfg, char *error,
 	if (!w)
 		return NULL;
 	w->cfg = *cfg;
+	w->process = os_room(TESTBED_PROCESSES, sizeof(*w->process));
+	if (!w->process) {
+		os_room_end(w->process, TESTBED_PROCESSES, sizeof(*w->process));
+	free(w);
+		return NULL;
+	}
 	/* Below the handler that comes with the first board. */
 	landing_begin();
 	if (load_timing(w, error, error_bytes) < 0) {

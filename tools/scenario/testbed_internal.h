@@ -28,7 +28,7 @@ struct testbed {
 	struct fabric *fabric;
 	struct testbed_board board[TESTBED_BOARDS];
 	struct testbed_board far;	/* none of these */
-	struct testbed_process process[TESTBED_PROCESSES];
+	struct testbed_process *process;	/* room for TESTBED_PROCESSES */
 	struct testbed_buffer buffer[TESTBED_BUFFERS];
 	struct testbed_connection conn[TESTBED_CONNS];
 	unsigned int boards, processes, buffers, conns;

@@ -71,13 +71,10 @@ int imported_may_change(struct host_mm *mm, uint64_t va, uint64_t end, bool go)
 void imported_exit(struct host_mm *mm)
 {
 	struct host_frame *f;
-	uint64_t i;
 
-	for (i = 0; i < mm->frames; i++) {
-		f = &mm->frame[i];
-		if (f->mm == mm && f->held)
+	for (f = frame_taken(mm, 0); f; f = frame_taken(mm, f - mm->frame + 1))
+		if (f->held)
 			frame_keep(f, f->pins, 0);
-	}
 }
 
 /* ---- pages that move; lock held but for imported_hold() ---- */

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/os.h"
+
 bool inbox_make(struct inbox *b, uint32_t frames)
 {
-	b->store = calloc(frames, sizeof(*b->store));
+	b->store = os_room(frames, sizeof(*b->store));
 	b->unused = calloc(frames, sizeof(*b->unused));
 	b->frames = frames;
 	inbox_clear(b);
@@ -18,7 +20,7 @@ bool inbox_make(struct inbox *b, uint32_t frames)
 
 void inbox_end(struct inbox *b)
 {
-	free(b->store);
+	os_room_end(b->store, b->frames, sizeof(*b->store));
 	free(b->unused);
 	b->store = NULL;
 	b->unused = NULL;

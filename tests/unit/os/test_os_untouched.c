@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the system says of memory that nobody has touched, and of memory that is closed.
+ * What the system says of memory that nobody has touched, and of memory that is closed; and
+ * room for what will hardly be touched.
  * variants: posix
  */
 #include "rig/os.h"
@@ -88,4 +89,50 @@ TEST("closed memory is told from open memory and from a hole")
 	EXPECT_EQ(os_map_closed(at + 3 * page), !on_linux());
 	EXPECT_EQ(errno, 77);
 	munmap(at, 3 * page);
+}
+
+/* One byte from there to a file: the system says whether it can be read. */
+static bool page_readable(int fd, const void *at)
+{
+	return write(fd, at, 1) == 1;
+}
+
+TEST("room is of zeros that cost nothing until they are touched, and ends at a wall")
+{
+	static const struct { uint64_t n; size_t each; } of[] = {
+		{ 1, 1 }, { 7, 10 }, { 1, 64 }, { 1000, 72 }, { 3, 4096 }, { 1, 65536 },
+		{ 65, 65537 },
+	};
+	int fd = os_file_unnamed(NULL);
+	uint64_t page = os_page_bytes(), bytes, mask;
+	unsigned int i;
+	char *room;
+
+	EXPECT(fd >= 0);
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		STEP("%" PRIu64 " of %zu bytes", of[i].n, of[i].each);
+		bytes = of[i].n * of[i].each;
+		room = os_room(of[i].n, of[i].each);
+		EXPECT(room);
+		EXPECT_EQ((uintptr_t)room % 64, 0);
+		EXPECT(!room[0] && !room[bytes / 2] && !room[bytes - 1]);
+		memset(room, 1, bytes);
+		EXPECT(page_readable(fd, room + bytes - 1));
+		EXPECT(!page_readable(fd, room + (bytes + 63) / 64 * 64));
+		os_room_end(room, of[i].n, of[i].each);
+	}
+	STEP("nobody has touched it");
+	room = os_room(64, page);
+	if (on_linux())
+		EXPECT_EQ(os_pages_untouched(room, 64, &mask), 0);
+	EXPECT(!on_linux() || mask == UINT64_MAX);
+	os_room_end(room, 64, page);
+	STEP("none");
+	EXPECT(!os_room(0, 8));
+	EXPECT(!os_room(8, 0));
+	EXPECT(!os_room(1ull << 61, 8));
+	EXPECT(!os_room(UINT64_MAX, 1));
+	EXPECT(!os_room(1ull << 60, 1));
+	os_room_end(NULL, 7, 10);
+	close(fd);
 }
