@@ -318,11 +318,11 @@ together() { "$dir/together" run --lab "$dir/lab" --out "$dir/o" --subject "$dir
 together order > "$dir/order" 2>&1
 expect 0 '25 of 25  pass' 'questions are answered in their order' cat "$dir/order"
 together crash > "$dir/crash" 2>&1
-expect 0 'crashed: signal 6' 'what nobody waits for can crash, too' cat "$dir/crash"
-expect 0 'the second step' 'and that is told of its own step' cat "$dir/crash"
-expect 1 '' 'not of a later one' grep 'the third step' "$dir/crash"
+expect 0 'crashed: signal 6' 'a message without an answer can crash the subject' cat "$dir/crash"
+expect 0 'the second step' 'the report ends with the step that crashed' cat "$dir/crash"
+expect 1 '' 'and has no later one' grep 'the third step' "$dir/crash"
 together last > "$dir/last" 2>&1
-expect 0 'crashed: signal 6' 'at the end of a test, too' cat "$dir/last"
+expect 0 'crashed: signal 6' 'and so can the last message of a test' cat "$dir/last"
 together forever > "$dir/forever" 2>&1
 expect 0 'hung: it went on and on' 'one of several that never ends' cat "$dir/forever"
 

@@ -84,7 +84,7 @@ void shim_inside(struct shim *shim, void (*fn)(void *arg), void *arg)
 	sim_thread_join(t);
 }
 
-/* Who waits outside has no thread whose sleep would move time in lockstep. */
+/* A caller outside the emulator has no software thread that could sleep to advance time. */
 void shim_turn(void)
 {
 	struct shim *shim = shim_cpu()->shim;

@@ -296,7 +296,7 @@ void bench_who(unsigned int bank, uint16_t stream)
 		    stream);
 }
 
-/* Who was let go is put in line. True: there are more to be told of. */
+/* Queue the accesses that this answer says were let go. True: it did not hold all of them. */
 static bool bench_heard(const struct subject_msg *m)
 {
 	uint64_t i;
@@ -352,7 +352,7 @@ static void gone_text(char *text, size_t size, uint64_t ticket, bool terminate)
 		 terminate ? "terminated" : "tried again");
 }
 
-/* Of those that were told of, the next one; false: none. */
+/* The next access of that queue; false: it is empty. */
 static bool next_gone(char *text, size_t size)
 {
 	snprintf(text, size, "nobody");
@@ -376,13 +376,18 @@ void bench_lets_go(uint64_t ticket, bool terminate)
 	judge_same("the next one let go", came, want);
 }
 
-void bench_lets_nobody_go(void)
+static void compare_nobody(void)
 {
 	char came[60];
 
-	bench_seen();
 	next_gone(came, sizeof(came));
 	judge_same("the next one let go", came, "nobody");
+}
+
+void bench_lets_nobody_go(void)
+{
+	bench_seen();
+	compare_nobody();
 }
 
 void bench_is(unsigned int bank, const struct bench_state *want)
@@ -394,7 +399,6 @@ void bench_is(unsigned int bank, const struct bench_state *want)
 		{ .op = LAB_REG_READ, .arg = { GR1(CBFRSYNRA(bank)), 4 } },
 		{ .op = LAB_SEEN },
 	};
-	char came[60];
 
 	judge_ask_all(m, 5);
 	compare_fsr(bank, (uint32_t)m[0].arg[0], want->fsr, true);
@@ -404,8 +408,7 @@ void bench_is(unsigned int bank, const struct bench_state *want)
 	compare_line(m[4].arg[0], want->up);
 	compare_busy(m[4].arg[2], want->busy);
 	bench_heard(&m[4]);
-	next_gone(came, sizeof(came));
-	judge_same("the next one let go", came, "nobody");
+	compare_nobody();
 }
 
 uint64_t bench_events(enum trace_event event)
