@@ -370,3 +370,65 @@ TEST("frames that are all on their way out are waited for, also for long")
 	rig_run(r);
 	mm_notifier_unregister(rig_mm(r, 0), &slow);
 }
+
+/* Frames that are taken, as they are walked: each once, of this process, in their order. */
+static uint64_t count_taken(struct host_mm *mm)
+{
+	struct host_frame *f, *before = NULL;
+	uint64_t n = 0;
+
+	for (f = frame_taken(mm, 0); f; f = frame_taken(mm, f - mm->frame + 1)) {
+		EXPECT(!before || f > before);
+		EXPECT(f < mm->frame + mm->frames && f->mm == mm);
+		before = f;
+		n++;
+	}
+	return n;
+}
+
+static void expect_taken(unsigned int budget)
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, 1, budget, 512);
+	uint64_t i, x, resident, seed = test_seed();
+	unsigned int p, step;
+	uint8_t *m[2];
+
+	rig_process(r, 1);
+	for (p = 0; p < 2; p++)
+		m[p] = rig_map(r, p, 100);
+	for (step = 0; step < 400; step++) {
+		seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+		x = seed >> 24;
+		p = x >> 8 & 1;
+		i = (x >> 16) % 100;
+		if (x % 8)
+			reclaim_put(r, p, m[p], i);
+		else
+			EXPECT_EQ(host_madvise(r->p[p], m[p] + i * PAGE, PAGE, HOST_PAGEOUT), 0);
+		for (p = 0; p < 2 && step % 16 == 0; p++) {
+			for (resident = i = 0; i < 100; i++)
+				resident += mm_resident(rig_mm(r, p), va_of(m[p]) + i * PAGE);
+			EXPECT_EQ(count_taken(rig_mm(r, p)), resident);
+		}
+	}
+}
+
+TEST("one frame for two processes: it is taken by the one whose page is resident")
+{
+	expect_taken(1);
+}
+
+TEST("the frames that are taken are those of resident pages: less than a word of bits")
+{
+	expect_taken(63);
+}
+
+TEST("the same, a word of bits")
+{
+	expect_taken(64);
+}
+
+TEST("the same, a word and two bits")
+{
+	expect_taken(66);
+}
