@@ -347,6 +347,13 @@ static void client_ring(struct client *c)
 		shutdown(c->sock, SHUT_RDWR);
 }
 
+/* A thread of the process is at one, and goes on to the last. */
+static bool client_works(const struct client *c)
+{
+	return atomic_load_explicit(&c->shared->view_begun, memory_order_relaxed) !=
+	       atomic_load_explicit(&c->shared->view_done, memory_order_relaxed);
+}
+
 /* Until at most `most` are undone; 0 or -ETIME. */
 static int wait_views(struct client *c, uint32_t most)
 {
@@ -368,7 +375,8 @@ static int wait_views(struct client *c, uint32_t most)
 		if (i == spins)
 			start_ns = os_now_ns();
 		waited_ns = os_now_ns() - start_ns;
-		if (!rung && (i >= spins + WAIT_RING || waited_ns >= WAIT_NS)) {
+		if (!rung && (i >= spins + WAIT_RING || waited_ns >= WAIT_NS) &&
+		    !client_works(c)) {
 			client_ring(c);
 			rung = true;
 		}

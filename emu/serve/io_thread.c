@@ -30,10 +30,9 @@
 #define SPINS		100u
 #define YIELDS		1000u
 /*
- * If the last yield took so long, somebody else ran on this CPU: most likely a process that
- * waits for an answer. Then there are no more empty rounds than these before the next yield.
+ * If the last yield gave the CPU to another, that was most likely a process which waits for an
+ * answer. Then there are no more empty rounds than these before the next yield.
  */
-#define SHARED_NS	1000u
 #define SHARED_SPINS	1u
 #define LOOK_MS		100	/* while somebody's time may run out */
 /*
@@ -309,11 +308,7 @@ static void io_awake(struct serve *s)
 
 static void io_yield(struct serve *s)
 {
-	uint64_t start_ns = os_now_ns();
-
-	os_yield();
-	atomic_store_explicit(&s->cpu_shared, os_now_ns() - start_ns > SHARED_NS,
-			      memory_order_relaxed);
+	atomic_store_explicit(&s->cpu_shared, os_yield_shared(), memory_order_relaxed);
 }
 
 static void io_sleep_until_called(struct io_thread *me)

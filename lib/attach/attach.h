@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #define ATTACH_MAGIC	0x48435441u	/* "ATCH" */
-#define ATTACH_VERSION	2u
+#define ATTACH_VERSION	3u
 
 /* ---- the socket ---- */
 
@@ -204,7 +204,8 @@ enum attach_view_kind {
 /*
  * Command n (counted from 0) is in view[n % ATTACH_VIEWS] once view_head > n
  * (release; pairs with the process's acquire). The process does them in order, one
- * thread at a time, and then says how many were done in view_done (release). Any thread
+ * thread at a time: it says in view_begun how many it has begun, so that the board rings for
+ * nobody to do them, and then how many were done in view_done (release). Any thread
  * that waits for an answer may do them, else the library's own thread. Opening that
  * the system refuses is no failure: the page stays closed and faults again.
  */
@@ -231,6 +232,7 @@ struct attach_shared {
 	struct attach_view view[ATTACH_VIEWS];
 	/* Written by the process. */
 	_Alignas(64) _Atomic uint32_t view_done;
+	_Atomic uint32_t view_begun;
 	/* The board waits for view_done (os_word_wait): wake it. */
 	_Atomic uint32_t view_awaited;	/* written by the board */
 	/* 1: no thread of the process looks at view_head: send a WAKEUP note. */

@@ -9,14 +9,6 @@
 #include "attach/internal.h"
 
 /*
- * If a yield took so long, another thread ran: the board, which on a busy machine often
- * shares a CPU with the process that it serves. If it took longer than the second, it was
- * somebody who does nothing for us.
- */
-#define SHARED_NS	1000u
-#define STRANGER_NS	100000u
-
-/*
  * The slots. The handler only reads them, so they may lie in a page of the
  * program; the rest of what it needs does not (internal.h, rule 1).
  */
@@ -152,12 +144,8 @@ void attach_turn(unsigned int *turns)
 
 void attach_yield(struct attach *a)
 {
-	uint64_t start_ns = os_now_ns(), ns;
-	bool shared;
+	bool shared = os_yield_shared();
 
-	os_yield();
-	ns = os_now_ns() - start_ns;
-	shared = ns > SHARED_NS && ns < STRANGER_NS;
 	if (shared != atomic_load_explicit(&a->cpu_shared, memory_order_relaxed))
 		atomic_store_explicit(&a->cpu_shared, shared, memory_order_relaxed);
 }

@@ -377,6 +377,7 @@ static void do_commands(struct attach *a)
 	while (done != atomic_load_explicit(&s->view_head,
 					    memory_order_acquire) &&
 	       !atomic_load_explicit(&a->error, memory_order_relaxed)) {
+		atomic_store_explicit(&s->view_begun, done + 1, memory_order_relaxed);
 		v = s->view[done % ATTACH_VIEWS];
 		view_command(a, &v);
 		/*

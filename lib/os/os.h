@@ -51,6 +51,11 @@ uint64_t os_now_ns(void);		/* AS; a clock that never goes back */
 /* Bytes that nobody can foresee, from the system. */
 int os_random(void *buf, size_t n);
 void os_yield(void);			/* AS */
+/*
+ * AS; yield, and tell whether that gave this CPU to another thread, for not longer than one takes
+ * that only looks and yields, too.
+ */
+bool os_yield_shared(void);
 /* AS; in a loop that polls: tell the CPU, nothing else. */
 void os_pause(void);
 /* AS; it will be written soon: fetch the line, away from others who have read it. */

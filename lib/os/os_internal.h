@@ -12,6 +12,12 @@
 int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful);
 
 /*
+ * Of common.c: does a yield of so long say that another thread ran for a short time, where a call to
+ * the system takes call_ns?
+ */
+bool os_yield_was_shared(uint64_t call_ns, uint64_t yield_ns);
+
+/*
  * For common.c: a file that never had a name. -ENOTSUP: make one with a name, and
  * take that away.
  */

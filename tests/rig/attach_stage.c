@@ -132,6 +132,17 @@ void stage_yield(void)
 		os_yield();
 }
 
+/* On a machine that is busy enough each yield gives the CPU away. */
+bool stage_yield_shared(void)
+{
+	uint64_t start_ns = stage_now_ns();
+
+	if (!stage_simulates())
+		return os_yield_shared();
+	stage_yield();
+	return stage_now_ns() - start_ns > 2 * STAGE_YIELD_NS;
+}
+
 void stage_pause(void)
 {
 	unsigned int *n = stage_me ? &stage_me->pauses : &stage.pauses;

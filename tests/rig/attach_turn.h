@@ -18,6 +18,7 @@
 
 uint64_t stage_now_ns(void);
 void stage_yield(void);
+bool stage_yield_shared(void);
 void stage_pause(void);
 void stage_nap(void);
 void stage_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
@@ -38,6 +39,7 @@ enum sim_mode stage_mode(const struct sim *sim);
 #define sigaltstack	stage_sigaltstack
 #define os_now_ns	stage_now_ns
 #define os_yield	stage_yield
+#define os_yield_shared	stage_yield_shared
 #define os_pause	stage_pause
 #define os_nap		stage_nap
 #define os_word_wait	stage_word_wait

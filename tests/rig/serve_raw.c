@@ -100,9 +100,12 @@ void raw_ring(struct raw *r)
 
 void raw_views(struct raw *r)
 {
-	if (r->obeys)
-		atomic_store(&r->shared->view_done,
-			     atomic_load(&r->shared->view_head));
+	uint32_t head = atomic_load(&r->shared->view_head);
+
+	if (!r->obeys)
+		return;
+	atomic_store(&r->shared->view_begun, head);
+	atomic_store(&r->shared->view_done, head);
 }
 
 void raw_ask(struct raw *r, unsigned int slot, uint32_t op,

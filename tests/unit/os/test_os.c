@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
+#include "os/os_internal.h"
 #include "rig/os.h"
 
 static size_t page;	/* set by every test that uses it */
@@ -23,6 +24,63 @@ TEST("a machine has pages of a power of two, a CPU, and time that goes on")
 	b = os_now_ns();
 	EXPECT_GE(b, a);
 	EXPECT(on_linux() || !strcmp(os_system(), "posix"));
+}
+
+/* Measured on two virtual machines: getppid(), and sched_yield() with nobody and with one else. */
+TEST("a yield that another used is known on machines with slow calls and with fast ones")
+{
+	static const struct {
+		const char *machine;
+		uint64_t call_ns, alone_ns, shared_ns;
+	} m[] = {
+		{ "one whose calls are quick", 134, 420, 2700 },
+		{ "one whose page tables its host emulates", 1000, 1290, 8900 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(m) / sizeof(m[0]); i++) {
+		STEP("%s", m[i].machine);
+		EXPECT(!os_yield_was_shared(m[i].call_ns, m[i].alone_ns));
+		EXPECT(os_yield_was_shared(m[i].call_ns, m[i].shared_ns));
+		/* Who takes a millisecond has not waited for us. */
+		EXPECT(!os_yield_was_shared(m[i].call_ns, 1000000));
+	}
+}
+
+static void *yield_on(void *arg)
+{
+	while (!atomic_load((atomic_bool *)arg))
+		os_yield();
+	return NULL;
+}
+
+/* One of 100,000 is enough, whatever else runs here. */
+static bool some_yield(bool shared)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++)
+		if (os_yield_shared() == shared)
+			return true;
+	return false;
+}
+
+TEST("a yield says whether somebody else ran")
+{
+	static atomic_bool stop;
+	pthread_t t[64];
+	int i, n = os_cpus() + 1;
+
+	EXPECT(some_yield(false));
+	n = n < 64 ? n : 64;
+	atomic_store(&stop, false);
+	STEP("%d threads that yield", n);
+	for (i = 0; i < n; i++)
+		EXPECT_EQ(pthread_create(&t[i], NULL, yield_on, &stop), 0);
+	EXPECT(some_yield(true) || n == 64);
+	atomic_store(&stop, true);
+	for (i = 0; i < n; i++)
+		pthread_join(t[i], NULL);
 }
 
 TEST("valgrind is known by the library that it loads")

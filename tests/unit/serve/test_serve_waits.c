@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "faultline/entries.h"
-#include "rig/serve.h"
+#include "rig/serve_raw.h"
 
 #define PAGES	32u
 #define BYTES	(PAGES * RIG_PAGE)
@@ -253,5 +253,59 @@ TEST("a process is stopped at any moment, and nobody waits for it")
 	kill(pid, SIGKILL);
 	EXPECT_EQ(rig_wait(pid), -SIGKILL);
 	rig_pair_end(&p, 8);
+	rig_end();
+}
+
+/* ---- bells ---- */
+
+static bool is_rung(const struct raw *r, int ms)
+{
+	struct pollfd p = { .fd = r->sock, .events = POLLIN };
+	struct attach_note note;
+
+	return poll(&p, 1, ms) > 0 &&
+	       recv(r->sock, &note, sizeof(note), MSG_DONTWAIT) == sizeof(note) &&
+	       note.kind == ATTACH_WAKEUP;
+}
+
+/* A page comes, and the board is asked to take it away. The command to close it is there. */
+static void evict_asked(struct target *t, bool at_it)
+{
+	const uint64_t advise[4] = { t->mem, RIG_PAGE, FL_PAGEOUT, 0 };
+	struct attach_shared *s = t->r.shared;
+	uint32_t head;
+
+	t->r.obeys = true;
+	EXPECT_EQ(raw_call(&t->r, ATTACH_FAULT, t->mem, 1, 0, 0), 0);
+	t->r.obeys = false;
+	head = atomic_load(&s->view_head);
+	atomic_store(&s->view_begun, head + at_it);
+	raw_ask(&t->r, 0, ATTACH_ADVISE, advise, NULL, 0);
+	while (atomic_load(&s->view_head) == head)
+		os_yield();
+}
+
+static void evict_obeyed(struct target *t)
+{
+	t->r.obeys = true;
+	raw_answer(&t->r, 0, 20000);
+}
+
+TEST("a process is rung for if none of its threads closes a page, and not if one is at it")
+{
+	struct target t;
+
+	rig_start(NULL);
+	EXPECT_EQ(target_open(&t, 0), 0);
+	atomic_store(&t.r.shared->service_asleep, 1);
+	STEP("nobody is at it");
+	evict_asked(&t, false);
+	EXPECT(is_rung(&t.r, 20000));
+	evict_obeyed(&t);
+	STEP("one is, but takes its time");
+	evict_asked(&t, true);
+	EXPECT(!is_rung(&t.r, 15));
+	evict_obeyed(&t);
+	raw_detach(&t.r);
 	rig_end();
 }
