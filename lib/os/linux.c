@@ -431,3 +431,72 @@ int os_fault_is_write(const void *ucontext)
 	return -1;
 #endif
 }
+
+/* ---- copies that are caught ---- */
+
+#if defined(__x86_64__) || defined(__aarch64__)
+/* The handler knows these copies by where their instructions are: all of a section of its own. */
+#define CAUGHT	__attribute__((section("fl_copy"), noinline, \
+			       no_sanitize("address", "thread", "undefined")))
+extern const char copy_start[] __asm__("__start_fl_copy"), copy_stop[] __asm__("__stop_fl_copy");
+
+bool os_fault_is_copy(const void *ucontext)
+{
+	const ucontext_t *uc = ucontext;
+#ifdef __x86_64__
+	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+#else
+	uintptr_t pc = (uintptr_t)uc->uc_mcontext.pc;
+#endif
+
+	return pc - (uintptr_t)copy_start < (uintptr_t)copy_stop - (uintptr_t)copy_start;
+}
+
+/* Volatile: no call of memcpy(), which lies elsewhere. */
+CAUGHT static void copy_bytes(volatile char *to, const volatile char *from, size_t n)
+{
+	for (; n && ((uintptr_t)to | (uintptr_t)from) % sizeof(uint64_t); n--)
+		*to++ = *from++;
+	for (; n >= sizeof(uint64_t); n -= sizeof(uint64_t)) {
+		*(volatile uint64_t *)to = *(const volatile uint64_t *)from;
+		to += sizeof(uint64_t);
+		from += sizeof(uint64_t);
+	}
+	for (; n; n--)
+		*to++ = *from++;
+}
+
+int os_copy_caught(void *to, const void *from, size_t n)
+{
+	struct os_copy_back back, *volatile outer;
+	const int error = errno;
+
+	/* ThreadSanitizer counts how deep in handlers a thread is; a jump out of two confuses it. */
+	if (os_tsan())
+		return -ENOTSUP;
+	outer = os_copy_returns(&back);
+	if (!sigsetjmp(back.at, 0)) {
+		copy_bytes(to, from, n);
+		os_copy_returns(outer);
+		return 0;
+	}
+	os_copy_returns(outer);
+	pthread_sigmask(SIG_SETMASK, &back.mask, NULL);
+	errno = error;
+	return -EFAULT;
+}
+#else
+bool os_fault_is_copy(const void *ucontext)
+{
+	(void)ucontext;
+	return false;
+}
+
+int os_copy_caught(void *to, const void *from, size_t n)
+{
+	(void)to;
+	(void)from;
+	(void)n;
+	return -ENOTSUP;
+}
+#endif

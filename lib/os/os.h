@@ -184,6 +184,11 @@ void os_thread_ranges(struct os_range r[OS_THREAD_RANGES]);
  */
 int os_copy_from(void *to, const void *from, size_t n);
 int os_copy_to(void *to, const void *from, size_t n);
+/*
+ * The same either way, without a system call, for a user of the handler (below). -ENOTSUP: the
+ * machine does not tell where a fault happened, or ThreadSanitizer watches (linux.c).
+ */
+int os_copy_caught(void *to, const void *from, size_t n);
 
 /* ---- sleeping ---- */
 

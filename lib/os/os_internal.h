@@ -3,6 +3,9 @@
 #ifndef FL_OS_INTERNAL_H
 #define FL_OS_INTERNAL_H
 
+#include <setjmp.h>
+#include <signal.h>
+
 #include "os/os.h"
 
 /*
@@ -25,6 +28,18 @@ int os_file_nameless(const char *dir);
 
 /* For segv.c. AS. Of a signal's context: 1 write, 0 read, -1 not said. */
 int os_fault_is_write(const void *ucontext);
+
+/*
+ * The same: did a copy that may fault (os_copy_caught()) do it? A handler of the program that
+ * interrupts one may fault, too.
+ */
+bool os_fault_is_copy(const void *ucontext);
+struct os_copy_back {
+	sigjmp_buf at;
+	sigset_t mask;		/* once it has faulted: the one from before */
+};
+/* Of segv.c, for the copy: where this thread goes on when one faults; where it did so far. */
+struct os_copy_back *os_copy_returns(struct os_copy_back *to);
 
 /*
  * Is it whole pages of this host? Systems do not agree on what else would mean: some

@@ -267,3 +267,17 @@ int os_fault_is_write(const void *ucontext)
 	return -1;
 #endif
 }
+
+bool os_fault_is_copy(const void *ucontext)
+{
+	(void)ucontext;
+	return false;
+}
+
+int os_copy_caught(void *to, const void *from, size_t n)
+{
+	(void)to;
+	(void)from;
+	(void)n;
+	return -ENOTSUP;
+}

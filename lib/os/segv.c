@@ -33,11 +33,12 @@ static struct {
 	} was[2];
 } fault = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Of a thread: it is in a fix; and the signal that it passes on right now. */
+/* Of a thread: it is in a fix; the signal that it passes on right now; its copy. */
 static _Thread_local struct {
 	volatile sig_atomic_t fixing;
 	const siginfo_t *volatile passed;
 	const void *volatile passed_by;	/* on_fault's frame */
+	struct os_copy_back *volatile copy;	/* of a copy that may fault */
 } here;
 
 /* By kill() and the like, and not by an access: then it has no address. */
@@ -116,11 +117,29 @@ static bool any_fixes(uintptr_t addr, int write)
 	return false;
 }
 
+struct os_copy_back *os_copy_returns(struct os_copy_back *to)
+{
+	struct os_copy_back *was = here.copy;
+
+	here.copy = to;
+	return was;
+}
+
+/* Back to a copy that may fault (copy.c). Signals stay blocked until it is there. */
+static void fault_of_copy(const siginfo_t *si, const void *context)
+{
+	if (was_sent(si) || !here.copy || !os_fault_is_copy(context))
+		return;
+	here.copy->mask = ((const ucontext_t *)context)->uc_sigmask;
+	siglongjmp(here.copy->at, 1);
+}
+
 static void on_fault(int sig, siginfo_t *si, void *context)
 {
 	int saved = errno, cancel;
 	bool fixed = false, nested = here.fixing;
 
+	fault_of_copy(si, context);
 	if (!was_sent(si) && !nested) {
 		here.fixing = 1;
 		/* No access is a point where a thread may be cancelled. */

@@ -46,13 +46,13 @@ struct shim_file {
 static unsigned long shim_copy(void *kernel, const void *user, unsigned long n,
 			       bool to_user)
 {
+	int err = to_user ? os_copy_caught((void *)user, kernel, n) :
+			    os_copy_caught(kernel, user, n);
 	struct mm_struct *mm = current->mm;
-	int err;
 
-	if (to_user)
-		err = os_copy_to((void *)user, kernel, n);
-	else
-		err = os_copy_from(kernel, user, n);
+	if (err == -ENOTSUP)
+		err = to_user ? os_copy_to((void *)user, kernel, n) :
+				os_copy_from(kernel, user, n);
 	if (!err)
 		return 0;
 	if (!mm || mm_copy(mm->host, (uintptr_t)user, kernel, n, to_user))
