@@ -34,7 +34,7 @@ int attach_rehearse(struct attach *a)
 	os_map_closed(from);
 	error = os_protect(from, bytes, PROT_READ);
 	if (!error)
-		error = os_copy_from(to, from, bytes);
+		error = os_copy_caught(to, from, bytes);
 	if (!error)
 		error = os_replace(to, from, bytes,
 				   PROT_READ | PROT_WRITE);

@@ -164,8 +164,8 @@ static int run_copy(struct attach *a, const struct attach_run *r,
 				   PROT_READ);
 
 	for (; n && !error; n--, i++)
-		error = os_copy_from(a->bank + (uint64_t)frame[i] * ATTACH_PAGE,
-				     (void *)run_va(r, i), ATTACH_PAGE);
+		error = os_copy_caught(a->bank + (uint64_t)frame[i] * ATTACH_PAGE,
+				       (void *)run_va(r, i), ATTACH_PAGE);
 	return error;
 }
 

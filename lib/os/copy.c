@@ -50,14 +50,7 @@ static int copy_piped(char *to, const char *from, size_t n)
 
 int os_copy_from(void *to, const void *from, size_t n)
 {
-	int err = os_copy_direct(to, (void *)from, n, false);
-
-	return err == -ENOSYS ? copy_piped(to, from, n) : err;
-}
-
-int os_copy_to(void *to, const void *from, size_t n)
-{
-	int err = os_copy_direct((void *)from, to, n, true);
+	int err = os_copy_direct(to, from, n);
 
 	return err == -ENOSYS ? copy_piped(to, from, n) : err;
 }

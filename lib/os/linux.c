@@ -330,17 +330,14 @@ bool os_stack(uintptr_t *start, uintptr_t *end)
 
 /* ---- copies ---- */
 
-int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful)
+int os_copy_direct(void *to, const void *from, size_t n)
 {
-	struct iovec here = { certain, n }, there = { doubtful, n };
+	struct iovec here = { to, n }, there = { (void *)from, n };
 	pid_t self = getpid();
 	ssize_t done;
 
 	while (here.iov_len) {
-		if (to_doubtful)
-			done = process_vm_writev(self, &here, 1, &there, 1, 0);
-		else
-			done = process_vm_readv(self, &here, 1, &there, 1, 0);
+		done = process_vm_readv(self, &here, 1, &there, 1, 0);
 		if (done < 0)
 			return errno == EPERM ? -ENOSYS : -errno;
 		if (!done)
@@ -438,7 +435,8 @@ int os_fault_is_write(const void *ucontext)
 /* The handler knows these copies by where their instructions are: all of a section of its own. */
 #define CAUGHT	__attribute__((section("fl_copy"), noinline, \
 			       no_sanitize("address", "thread", "undefined")))
-extern const char copy_start[] __asm__("__start_fl_copy"), copy_stop[] __asm__("__stop_fl_copy");
+extern const char copy_start[] __asm__("__start_fl_copy");
+extern const char copy_stop[] __asm__("__stop_fl_copy");
 
 bool os_fault_is_copy(const void *ucontext)
 {
@@ -453,7 +451,7 @@ bool os_fault_is_copy(const void *ucontext)
 }
 
 /* Volatile: no call of memcpy(), which lies elsewhere. */
-CAUGHT static void copy_bytes(volatile char *to, const volatile char *from, size_t n)
+static CAUGHT void copy_bytes(volatile char *to, const volatile char *from, size_t n)
 {
 	for (; n && ((uintptr_t)to | (uintptr_t)from) % sizeof(uint64_t); n--)
 		*to++ = *from++;
@@ -466,24 +464,13 @@ CAUGHT static void copy_bytes(volatile char *to, const volatile char *from, size
 		*to++ = *from++;
 }
 
-int os_copy_caught(void *to, const void *from, size_t n)
+int os_copy_watched(void *to, const void *from, size_t n)
 {
-	struct os_copy_back back, *volatile outer;
-	const int error = errno;
-
-	/* ThreadSanitizer counts how deep in handlers a thread is; a jump out of two confuses it. */
+	/* It counts how deep in handlers a thread is; a jump out of two confuses it. */
 	if (os_tsan())
 		return -ENOTSUP;
-	outer = os_copy_returns(&back);
-	if (!sigsetjmp(back.at, 0)) {
-		copy_bytes(to, from, n);
-		os_copy_returns(outer);
-		return 0;
-	}
-	os_copy_returns(outer);
-	pthread_sigmask(SIG_SETMASK, &back.mask, NULL);
-	errno = error;
-	return -EFAULT;
+	copy_bytes(to, from, n);
+	return 0;
 }
 #else
 bool os_fault_is_copy(const void *ucontext)
@@ -492,7 +479,7 @@ bool os_fault_is_copy(const void *ucontext)
 	return false;
 }
 
-int os_copy_caught(void *to, const void *from, size_t n)
+int os_copy_watched(void *to, const void *from, size_t n)
 {
 	(void)to;
 	(void)from;

@@ -178,15 +178,14 @@ void os_thread_ranges(struct os_range r[OS_THREAD_RANGES]);
 /* ---- copies that cannot fault (copy.c) ---- */
 
 /*
- * n bytes from memory of this process that need not be readable, or to memory
- * that need not be writable. -EFAULT: not all of it could be reached; part may
- * have been copied. Never raises a signal.
+ * n bytes from memory of this process that need not be readable to memory that need not be
+ * writable. -EFAULT: not all of it could be reached; part may have been copied. Never raises a
+ * signal.
  */
 int os_copy_from(void *to, const void *from, size_t n);
-int os_copy_to(void *to, const void *from, size_t n);
 /*
- * The same either way, without a system call, for a user of the handler (below). -ENOTSUP: the
- * machine does not tell where a fault happened, or ThreadSanitizer watches (linux.c).
+ * The same for a user of the handler (os_fault_add()), mostly without a system call: the handler
+ * ends a copy that faults, if no handler above it ends the program.
  */
 int os_copy_caught(void *to, const void *from, size_t n);
 

@@ -3,20 +3,14 @@
 #ifndef FL_OS_INTERNAL_H
 #define FL_OS_INTERNAL_H
 
-#include <setjmp.h>
-#include <signal.h>
-
 #include "os/os.h"
 
-/*
- * For copy.c: n bytes between memory of this program that is certain and memory
- * that may be absent. -EFAULT; -ENOSYS: do it another way.
- */
-int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful);
+/* For copy.c: os_copy_from() in one call. -ENOSYS: do it another way. */
+int os_copy_direct(void *to, const void *from, size_t n);
 
 /*
- * Of common.c: does a yield of so long say that another thread ran for a short time, where a call to
- * the system takes call_ns?
+ * Of common.c: does a yield of so long say that another thread ran for a short time, where
+ * a call to the system takes call_ns?
  */
 bool os_yield_was_shared(uint64_t call_ns, uint64_t yield_ns);
 
@@ -30,16 +24,11 @@ int os_file_nameless(const char *dir);
 int os_fault_is_write(const void *ucontext);
 
 /*
- * The same: did a copy that may fault (os_copy_caught()) do it? A handler of the program that
- * interrupts one may fault, too.
+ * A copy that may fault, and whether such a copy did it: a handler of the program that interrupts
+ * one may fault, too. -ENOTSUP: this system layer cannot tell.
  */
-bool os_fault_is_copy(const void *ucontext);
-struct os_copy_back {
-	sigjmp_buf at;
-	sigset_t mask;		/* once it has faulted: the one from before */
-};
-/* Of segv.c, for the copy: where this thread goes on when one faults; where it did so far. */
-struct os_copy_back *os_copy_returns(struct os_copy_back *to);
+int os_copy_watched(void *to, const void *from, size_t n);
+bool os_fault_is_copy(const void *ucontext);	/* AS */
 
 /*
  * Is it whole pages of this host? Systems do not agree on what else would mean: some

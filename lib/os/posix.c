@@ -195,12 +195,11 @@ bool os_stack(uintptr_t *start, uintptr_t *end)
 
 /* ---- copies ---- */
 
-int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful)
+int os_copy_direct(void *to, const void *from, size_t n)
 {
-	(void)certain;
-	(void)doubtful;
+	(void)to;
+	(void)from;
 	(void)n;
-	(void)to_doubtful;
 	return -ENOSYS;
 }
 
@@ -274,7 +273,7 @@ bool os_fault_is_copy(const void *ucontext)
 	return false;
 }
 
-int os_copy_caught(void *to, const void *from, size_t n)
+int os_copy_watched(void *to, const void *from, size_t n)
 {
 	(void)to;
 	(void)from;

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 
@@ -33,12 +34,18 @@ static struct {
 	} was[2];
 } fault = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+/* Where a thread goes on when its copy has faulted, and with which mask. */
+struct copy_back {
+	sigjmp_buf at;
+	sigset_t mask;
+};
+
 /* Of a thread: it is in a fix; the signal that it passes on right now; its copy. */
 static _Thread_local struct {
 	volatile sig_atomic_t fixing;
 	const siginfo_t *volatile passed;
 	const void *volatile passed_by;	/* on_fault's frame */
-	struct os_copy_back *volatile copy;	/* of a copy that may fault */
+	struct copy_back *volatile copy;	/* of a copy that may fault */
 } here;
 
 /* By kill() and the like, and not by an access: then it has no address. */
@@ -117,15 +124,7 @@ static bool any_fixes(uintptr_t addr, int write)
 	return false;
 }
 
-struct os_copy_back *os_copy_returns(struct os_copy_back *to)
-{
-	struct os_copy_back *was = here.copy;
-
-	here.copy = to;
-	return was;
-}
-
-/* Back to a copy that may fault (copy.c). Signals stay blocked until it is there. */
+/* Back to its copy. Signals stay blocked until the thread is there. */
 static void fault_of_copy(const siginfo_t *si, const void *context)
 {
 	if (was_sent(si) || !here.copy || !os_fault_is_copy(context))
@@ -282,4 +281,23 @@ void os_fault_remove(os_fault_fix fix)
 		}
 	}
 	handler_unlock();
+}
+
+int os_copy_caught(void *to, const void *from, size_t n)
+{
+	struct copy_back back, *volatile outer = here.copy;
+	volatile int err = -EFAULT;
+	const int error = errno;
+	bool faulted;
+
+	here.copy = &back;
+	faulted = sigsetjmp(back.at, 0);
+	if (!faulted)
+		err = os_copy_watched(to, from, n);
+	here.copy = outer;
+	if (faulted) {
+		pthread_sigmask(SIG_SETMASK, &back.mask, NULL);
+		errno = error;
+	}
+	return err == -ENOTSUP ? os_copy_from(to, from, n) : err;
 }

@@ -160,9 +160,6 @@ WRAP(FAIL_SYSCONF, long, sysconf, (int name), (name), fail_result(FAIL_SYSCONF))
 WRAP(FAIL_COPY, ssize_t, process_vm_readv, (pid_t pid, const struct iovec *to,
      unsigned long n, const struct iovec *from, unsigned long m, unsigned long flags),
      (pid, to, n, from, m, flags), fail_result(FAIL_COPY))
-WRAP(FAIL_COPY, ssize_t, process_vm_writev, (pid_t pid, const struct iovec *from,
-     unsigned long n, const struct iovec *to, unsigned long m, unsigned long flags),
-     (pid, from, n, to, m, flags), fail_result(FAIL_COPY))
 
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);

@@ -20,7 +20,7 @@ enum fail_call {
 	FAIL_READ,	/* read, pread, getrandom */
 	FAIL_RECVMSG,
 	FAIL_SYSCONF,
-	FAIL_COPY,	/* process_vm_readv, process_vm_writev */
+	FAIL_COPY,	/* process_vm_readv */
 	FAIL_CLOSE_RANGE, /* as a bare system call */
 	FAIL_CALLS
 };

@@ -50,9 +50,6 @@ static unsigned long shim_copy(void *kernel, const void *user, unsigned long n,
 			    os_copy_caught(kernel, user, n);
 	struct mm_struct *mm = current->mm;
 
-	if (err == -ENOTSUP)
-		err = to_user ? os_copy_to((void *)user, kernel, n) :
-				os_copy_from(kernel, user, n);
 	if (!err)
 		return 0;
 	if (!mm || mm_copy(mm->host, (uintptr_t)user, kernel, n, to_user))

@@ -5,7 +5,6 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
-#include "os/os_internal.h"
 #include "rig/os.h"
 
 static size_t page;	/* set by every test that uses it */
@@ -24,63 +23,6 @@ TEST("a machine has pages of a power of two, a CPU, and time that goes on")
 	b = os_now_ns();
 	EXPECT_GE(b, a);
 	EXPECT(on_linux() || !strcmp(os_system(), "posix"));
-}
-
-/* Measured on two virtual machines: getppid(), and sched_yield() with nobody and with one else. */
-TEST("a yield that another used is known on machines with slow calls and with fast ones")
-{
-	static const struct {
-		const char *machine;
-		uint64_t call_ns, alone_ns, shared_ns;
-	} m[] = {
-		{ "one whose calls are quick", 134, 420, 2700 },
-		{ "one whose page tables its host emulates", 1000, 1290, 8900 },
-	};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(m) / sizeof(m[0]); i++) {
-		STEP("%s", m[i].machine);
-		EXPECT(!os_yield_was_shared(m[i].call_ns, m[i].alone_ns));
-		EXPECT(os_yield_was_shared(m[i].call_ns, m[i].shared_ns));
-		/* Who takes a millisecond has not waited for us. */
-		EXPECT(!os_yield_was_shared(m[i].call_ns, 1000000));
-	}
-}
-
-static void *yield_on(void *arg)
-{
-	while (!atomic_load((atomic_bool *)arg))
-		os_yield();
-	return NULL;
-}
-
-/* One of 100,000 is enough, whatever else runs here. */
-static bool some_yield(bool shared)
-{
-	unsigned int i;
-
-	for (i = 0; i < 100000; i++)
-		if (os_yield_shared() == shared)
-			return true;
-	return false;
-}
-
-TEST("a yield says whether somebody else ran")
-{
-	static atomic_bool stop;
-	pthread_t t[64];
-	int i, n = os_cpus() + 1;
-
-	EXPECT(some_yield(false));
-	n = n < 64 ? n : 64;
-	atomic_store(&stop, false);
-	STEP("%d threads that yield", n);
-	for (i = 0; i < n; i++)
-		EXPECT_EQ(pthread_create(&t[i], NULL, yield_on, &stop), 0);
-	EXPECT(some_yield(true) || n == 64);
-	atomic_store(&stop, true);
-	for (i = 0; i < n; i++)
-		pthread_join(t[i], NULL);
 }
 
 TEST("valgrind is known by the library that it loads")
@@ -306,7 +248,7 @@ TEST("a view shows an object, then nothing, in place of what was there")
 	at[page] = 6;
 	EXPECT_EQ(m[2 * page], 6);
 	EXPECT_EQ(os_protect(at + page, page, PROT_READ), 0);
-	EXPECT_EQ(os_copy_to(at + page, "x", 1), -EFAULT);
+	EXPECT_EQ(os_copy_from(at + page, "x", 1), -EFAULT);
 	EXPECT_EQ(os_view(at + page, page, PROT_READ, -1, 0), 0);
 	EXPECT_EQ(at[page], 0);
 	EXPECT_EQ(m[2 * page], 6);
@@ -365,7 +307,7 @@ TEST("memory is replaced by a private copy of other memory, or of itself")
 	m[5] = 6;
 	EXPECT_EQ(at[5], 5);
 	EXPECT_EQ(at[page], 8);
-	EXPECT_EQ(os_copy_to(at, "x", 1), -EFAULT);
+	EXPECT_EQ(os_copy_from(at, "x", 1), -EFAULT);
 	STEP("not where no page begins, and then nothing has changed");
 	EXPECT_EQ(os_replace(at + 1, from, page, PROT_READ), -EINVAL);
 	EXPECT_EQ(at[5], 5);
@@ -617,11 +559,11 @@ TEST("a copy reaches all of the memory, whatever its size")
 	EXPECT_EQ(os_copy_from(to, from, sizeof(to)), 0);
 	EXPECT_MEM(to, from, sizeof(to));
 	memset(to, 0, sizeof(to));
-	EXPECT_EQ(os_copy_to(to, from + 1, sizeof(to) - 1), 0);
+	EXPECT_EQ(os_copy_from(to, from + 1, sizeof(to) - 1), 0);
 	EXPECT_MEM(to, from + 1, sizeof(to) - 1);
 	EXPECT_EQ(to[sizeof(to) - 1], 0);
 	EXPECT_EQ(os_copy_from(to, NULL, 0), 0);
-	EXPECT_EQ(os_copy_to(NULL, from, 0), 0);
+	EXPECT_EQ(os_copy_from(NULL, from, 0), 0);
 	EXPECT_EQ(next_fd(), fd);
 }
 
@@ -638,21 +580,21 @@ TEST("a copy of memory that is partly or all absent fails and raises no signal")
 	EXPECT_EQ(os_copy_from(buf, at + page - 10, 20), -EFAULT);
 	EXPECT_EQ(os_copy_from(buf, at, 3 * page), -EFAULT);
 	EXPECT_EQ(os_copy_from(buf, at + page, 1), -EFAULT);
-	EXPECT_EQ(os_copy_to(at + 2 * page - 1, buf, 2), -EFAULT);
+	EXPECT_EQ(os_copy_from(at + 2 * page - 1, buf, 2), -EFAULT);
 	EXPECT_EQ(os_copy_from(buf, at + page - 10, 10), 0);
 	EXPECT_EQ(buf[9], 4);
-	EXPECT_EQ(os_copy_to(at + page - 10, buf, 20), -EFAULT);
-	EXPECT_EQ(os_copy_to(at + 2 * page, buf, 10), 0);
+	EXPECT_EQ(os_copy_from(at + page - 10, buf, 20), -EFAULT);
+	EXPECT_EQ(os_copy_from(at + 2 * page, buf, 10), 0);
 	STEP("memory that may be read and not written");
 	EXPECT_EQ(os_protect(at + page, page, PROT_READ), 0);
 	EXPECT_EQ(os_copy_from(buf, at, 3 * page), 0);
-	EXPECT_EQ(os_copy_to(at + page, buf, 1), -EFAULT);
+	EXPECT_EQ(os_copy_from(at + page, buf, 1), -EFAULT);
 	munmap(at, 3 * page);
 	STEP("memory that is not there, nowhere, round the address space");
 	EXPECT_EQ(os_copy_from(buf, at, 8), -EFAULT);
-	EXPECT_EQ(os_copy_to(at, buf, 8), -EFAULT);
+	EXPECT_EQ(os_copy_from(at, buf, 8), -EFAULT);
 	EXPECT_EQ(os_copy_from(buf, NULL, 8), -EFAULT);
-	EXPECT_EQ(os_copy_to(NULL, buf, 8), -EFAULT);
-	EXPECT_EQ(os_copy_to((void *)(UINTPTR_MAX - 7), buf, 8), -EFAULT);
+	EXPECT_EQ(os_copy_from(NULL, buf, 8), -EFAULT);
+	EXPECT_EQ(os_copy_from((void *)(UINTPTR_MAX - 7), buf, 8), -EFAULT);
 	EXPECT_EQ(next_fd(), fd);
 }
