@@ -335,6 +335,12 @@ static bool try_flag(struct attach *a)
 		memory_order_relaxed);
 }
 
+static void give_flag(struct attach *a)
+{
+	/* Release pairs with the acquire of who takes it next. */
+	atomic_store_explicit(&a->view_lock, 0, memory_order_release);
+}
+
 /* All but those that an access itself makes: these must not be held up. */
 void attach_block_signals(sigset_t *was)
 {
@@ -360,8 +366,7 @@ void attach_views_lock(struct attach *a, sigset_t *mask)
 
 void attach_views_unlock(struct attach *a, const sigset_t *mask)
 {
-	/* Release pairs with the acquire of who takes it next. */
-	atomic_store_explicit(&a->view_lock, 0, memory_order_release);
+	give_flag(a);
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
@@ -392,16 +397,20 @@ static void do_commands(struct attach *a)
 
 bool attach_views(struct attach *a)
 {
+	const bool blocked = os_fault_fixes();
 	sigset_t mask;
+	bool mine;
 
 	if (atomic_load(&a->error) || !attach_views_wait(a))
 		return true;
-	attach_block_signals(&mask);
-	if (!try_flag(a)) {
-		pthread_sigmask(SIG_SETMASK, &mask, NULL);
-		return false;
+	if (!blocked)
+		attach_block_signals(&mask);
+	mine = try_flag(a);
+	if (mine) {
+		do_commands(a);
+		give_flag(a);
 	}
-	do_commands(a);
-	attach_views_unlock(a, &mask);
-	return true;
+	if (!blocked)
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return mine;
 }

@@ -259,6 +259,8 @@ int os_fault_add(os_fault_fix fix);
 void os_fault_remove(os_fault_fix fix);	/* after this it may still be running */
 /* Where it has variables of the calling thread: no fix can bring these. */
 void os_fault_variables(uintptr_t *start, uintptr_t *end);
+/* AS; does this thread run a fix? Then the signals that can wait are blocked. */
+bool os_fault_fixes(void);
 /* AS; for a message from a handler: to standard error, no stdio. */
 void os_say(const char *text);
 

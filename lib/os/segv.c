@@ -264,6 +264,11 @@ void os_fault_variables(uintptr_t *start, uintptr_t *end)
 	*end = *start + sizeof(here);
 }
 
+bool os_fault_fixes(void)
+{
+	return here.fixing;
+}
+
 void os_fault_remove(os_fault_fix fix)
 {
 	unsigned int i;
