@@ -291,18 +291,17 @@ void os_fault_remove(os_fault_fix fix)
 int os_copy_caught(void *to, const void *from, size_t n)
 {
 	struct copy_back back, *volatile outer = here.copy;
-	volatile int err = -EFAULT;
 	const int error = errno;
-	bool faulted;
+	int err;
 
 	here.copy = &back;
-	faulted = sigsetjmp(back.at, 0);
-	if (!faulted)
+	if (!sigsetjmp(back.at, 0)) {
 		err = os_copy_watched(to, from, n);
-	here.copy = outer;
-	if (faulted) {
-		pthread_sigmask(SIG_SETMASK, &back.mask, NULL);
-		errno = error;
+		here.copy = outer;
+		return err == -ENOTSUP ? os_copy_from(to, from, n) : err;
 	}
-	return err == -ENOTSUP ? os_copy_from(to, from, n) : err;
+	here.copy = outer;
+	pthread_sigmask(SIG_SETMASK, &back.mask, NULL);
+	errno = error;
+	return -EFAULT;
 }
