@@ -466,7 +466,7 @@ static CAUGHT void copy_bytes(volatile char *to, const volatile char *from, size
 
 int os_copy_watched(void *to, const void *from, size_t n)
 {
-	/* ThreadSanitizer counts how deep in handlers a thread is; a jump out of two confuses it. */
+	/* ThreadSanitizer counts how deep in handlers a thread is: no jump out of two. */
 	if (os_tsan())
 		return -ENOTSUP;
 	copy_bytes(to, from, n);
