@@ -431,21 +431,25 @@ int os_fault_is_write(const void *ucontext)
 
 /* ---- copies that are caught ---- */
 
-#if defined(__x86_64__) || defined(__aarch64__)
 /* The handler knows these copies by where their instructions are: all of a section of its own. */
 #define CAUGHT	__attribute__((section("fl_copy"), noinline, \
 			       no_sanitize("address", "thread", "undefined")))
 extern const char copy_start[] __asm__("__start_fl_copy");
 extern const char copy_stop[] __asm__("__stop_fl_copy");
 
+/* The address of the instruction that faulted; 0: this machine is not known here. */
+#if defined(__x86_64__)
+#define FAULT_PC(uc)	((uintptr_t)(uc)->uc_mcontext.gregs[REG_RIP])
+#elif defined(__aarch64__)
+#define FAULT_PC(uc)	((uintptr_t)(uc)->uc_mcontext.pc)
+#else
+#define FAULT_PC(uc)	((void)(uc), (uintptr_t)0)
+#define FAULT_PC_UNKNOWN 1
+#endif
+
 bool os_fault_is_copy(const void *ucontext)
 {
-	const ucontext_t *uc = ucontext;
-#ifdef __x86_64__
-	uintptr_t pc = (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
-#else
-	uintptr_t pc = (uintptr_t)uc->uc_mcontext.pc;
-#endif
+	uintptr_t pc = FAULT_PC((const ucontext_t *)ucontext);
 
 	return pc - (uintptr_t)copy_start < (uintptr_t)copy_stop - (uintptr_t)copy_start;
 }
@@ -466,24 +470,12 @@ static CAUGHT void copy_bytes(volatile char *to, const volatile char *from, size
 
 int os_copy_watched(void *to, const void *from, size_t n)
 {
+#ifdef FAULT_PC_UNKNOWN
+	return -ENOTSUP;
+#endif
 	/* ThreadSanitizer counts how deep in handlers a thread is: no jump out of two. */
 	if (os_tsan())
 		return -ENOTSUP;
 	copy_bytes(to, from, n);
 	return 0;
 }
-#else
-bool os_fault_is_copy(const void *ucontext)
-{
-	(void)ucontext;
-	return false;
-}
-
-int os_copy_watched(void *to, const void *from, size_t n)
-{
-	(void)to;
-	(void)from;
-	(void)n;
-	return -ENOTSUP;
-}
-#endif
