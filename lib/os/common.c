@@ -68,7 +68,7 @@ void os_yield(void)
  */
 #define YIELD_CALLS	2u
 #define YIELD_NS	600u
-#define STRANGER_NS	100000u	/* then it was somebody who does nothing for us */
+#define STRANGER_NS	100000u	/* longer: to a program that does not wait for us */
 
 bool os_yield_was_shared(uint64_t call_ns, uint64_t yield_ns)
 {

@@ -112,6 +112,37 @@ TEST("an argument in a page that is not there is brought in")
 	ioctl_try(ioctl_lazy);
 }
 
+static void ioctl_astride(struct rig *r)
+{
+	struct fl_query want = { .size = sizeof(want) };
+	struct rig_node *n = &r->n[0];
+	unsigned int gone, from, i;
+	uint8_t *at, *q;
+	int err;
+
+	rig_open(n);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &want), 0);
+	at = host_mmap(n->process, 2 * RIG_PAGE, HOST_READ | HOST_WRITE, NULL, 0, &err);
+	for (from = 1; from < sizeof(want); from++)
+		for (gone = 0; gone < 4; gone++) {
+			q = at + RIG_PAGE - from;
+			memset(at, 0x5a, 2 * RIG_PAGE);
+			memcpy(q, &(struct fl_query){ .size = sizeof(want) }, sizeof(want));
+			for (i = 0; i < 2; i++)
+				if (gone >> i & 1)
+					EXPECT_EQ(host_madvise(n->process, at + i * RIG_PAGE,
+							       RIG_PAGE, HOST_PAGEOUT), 0);
+			EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, q), 0);
+			EXPECT_MEM(q, &want, sizeof(want));
+			EXPECT(q[-1] == 0x5a && q[sizeof(want)] == 0x5a);
+		}
+}
+
+TEST("an argument astride two pages is whole, whichever of them is there")
+{
+	ioctl_try(ioctl_astride);
+}
+
 /* ---- each call ---- */
 
 static void ioctl_reserved(struct rig *r)

@@ -241,7 +241,7 @@ TEST("a yield that another used is known on machines with slow calls and with fa
 		STEP("%s", m[i].machine);
 		EXPECT(!os_yield_was_shared(m[i].call_ns, m[i].alone_ns));
 		EXPECT(os_yield_was_shared(m[i].call_ns, m[i].shared_ns));
-		/* Who takes a millisecond has not waited for us. */
+		/* A millisecond: the CPU went to a program that was computing. */
 		EXPECT(!os_yield_was_shared(m[i].call_ns, 1000000));
 	}
 }
