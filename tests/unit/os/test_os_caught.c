@@ -187,3 +187,47 @@ TEST("a handler of the program that interrupts a copy may fault and copy, and th
 	EXPECT_GE(inside, 20);
 	caught_end();
 }
+
+static atomic_bool coming_and_going;
+
+static void *come_and_go(void *arg)
+{
+	while (atomic_load(&coming_and_going)) {
+		os_protect(arg, fault_rig.page, PROT_NONE);
+		os_protect(arg, fault_rig.page, PROT_READ | PROT_WRITE);
+	}
+	return NULL;
+}
+
+TEST("a page comes and goes while it is copied: all of it arrives, or an error is told")
+{
+	uint64_t end_ns = os_now_ns() + TEST_PATIENCE_NS;
+	unsigned int done = 0, failed = 0;
+	uint8_t *at, *to;
+	pthread_t t;
+	int err;
+
+	if (!caught_begin())
+		return;
+	at = os_rig_pages(2, PROT_READ | PROT_WRITE);
+	to = malloc(2 * fault_rig.page);
+	EXPECT(to != NULL);
+	memset(at, 0x77, 2 * fault_rig.page);
+	atomic_store(&coming_and_going, true);
+	EXPECT_EQ(pthread_create(&t, NULL, come_and_go, at + fault_rig.page), 0);
+	while ((done < 100 || failed < 100) && os_now_ns() < end_ns) {
+		memset(to, 0, 2 * fault_rig.page);
+		err = os_copy_caught(to, at, 2 * fault_rig.page);
+		EXPECT(err == -EFAULT || (!err && !memcmp(to, at, fault_rig.page) &&
+					  to[fault_rig.page] == 0x77 &&
+					  to[2 * fault_rig.page - 1] == 0x77));
+		done += !err;
+		failed += err != 0;
+	}
+	atomic_store(&coming_and_going, false);
+	pthread_join(t, NULL);
+	EXPECT(done >= 100 && failed >= 100);
+	munmap(at, 2 * fault_rig.page);
+	free(to);
+	caught_end();
+}
