@@ -6,6 +6,8 @@
  */
 #include "smmu_internal.h"
 
+#include "faultline/pte.h"
+
 static uint64_t run_va(const struct smmu_run *r, uint32_t i)
 {
 	return i ? ((r->a.va >> 12) + i) << 12 : r->a.va;
@@ -78,17 +80,35 @@ static bool look_hit(struct smmu_run *r, uint32_t i, const struct smmu_tlb_entry
 }
 
 /*
- * Does the walk for the i-th page differ from the one of page `first`, which the page before
- * it had as well, by its last descriptor alone?
+ * May the walk for the i-th page differ from that for page `first`, which the page before it
+ * had as well, by its last descriptor alone?
  */
-static bool look_is_next(const struct smmu *s, const struct smmu_run *r, uint32_t i,
-			 uint32_t first)
+static bool look_may_be_next(const struct smmu *s, const struct smmu_run *r, uint32_t i,
+			     uint32_t first)
 {
 	if (i == r->noted || r->how[i - 1] < SMMU_RUN_PAGE || !(run_va(r, i) >> 12 & 0x1ff))
 		return false;
 	/* The walk before may have brought its table into the walk cache. */
 	return !s->walk_cache.entries ||
 	       (s->run_walk[first].cached && s->run_walk[first].first == 3);
+}
+
+/*
+ * Lock held. A page whose descriptor is that of page `first`, which allows what is needed, but
+ * for the address. Nothing else has to be looked at; of another descriptor, all has.
+ */
+static bool look_next(const struct smmu *s, struct smmu_run *r, uint32_t i,
+		      const struct smmu_walk *first)
+{
+	uint64_t index = run_va(r, i) >> 12 & 0x1ff, desc;
+
+	if (s->env.read64(s->env.ctx, first->seen[3].table + 8 * index, &desc) !=
+	    SMMU_MEM_OK || (desc ^ first->seen[3].desc) & ~PTE_ADDR ||
+	    (desc & PTE_ADDR) >> s->bank[r->bank].pa_bits)
+		return false;
+	r->how[i] = SMMU_RUN_NEXT;
+	r->page[i].pa = desc & PTE_ADDR;
+	return true;
 }
 
 /* Lock held. The pages that were not noted. */
@@ -100,21 +120,13 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 	uint32_t i, first = 0;
 
 	for (i = r->noted; found && i < r->pages; i++) {
-		uint64_t va = run_va(r, i);
-
 		r->page[i].walk = NULL;
 		r->page[i].more = 0;
-		e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
+		e = smmu_tlb_lookup(&s->tlb, smmu_untag(run_va(r, i)), b->vmid, b->asid);
 		if (e) {
 			found = look_hit(r, i, e, need);
-		} else if (look_is_next(s, r, i, first)) {
-			struct smmu_walk *w = &s->run_walk[i];
-
-			r->how[i] = SMMU_RUN_NEXT;
-			found = smmu_walk_page(s, r->bank, &s->run_walk[first], va, w) &&
-				w->perm & need;
-			r->page[i].pa = w->pa;
-		} else {
+		} else if (!look_may_be_next(s, r, i, first) ||
+			   !look_next(s, r, i, &s->run_walk[first])) {
 			/* What a walk brings into the walk cache is there when it is taken. */
 			found = !(walked && s->walk_cache.entries) && look_walk(s, r, i, need);
 			first = i;
@@ -162,54 +174,76 @@ static void walk_told(const struct smmu_walk *w, struct trace_walk *t)
 		t->desc[level] = w->seen[w->first + level].desc;
 }
 
-/* Of who takes pages, one after the other. */
-struct take {
-	bool blocks;		/* one was walked to: it may hold pages that come later */
-	uint32_t first;		/* the last SMMU_RUN_PAGE */
-};
+/* Lock held. A page that is in the TLB by now. */
+static void take_hit(struct smmu *s, const struct smmu_run *r, uint32_t i)
+{
+	const struct smmu_access a = { .utlb = r->a.utlb, .stream = r->a.stream,
+				       .write = r->a.write, .privileged = r->a.privileged,
+				       .va = run_va(r, i), .pa = r->page[i].pa,
+				       .tag = r->tag[i], .bank = r->bank };
 
-/* Lock held. A page that was not noted: as smmu_translate() would leave it behind. */
-static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i, struct take *t)
+	smmu_count(&s->front.hits, 1);
+	smmu_utlb_fill(s, &a);
+}
+
+/* Lock held. A page that a walk of its own leads to. */
+static void take_first(struct smmu *s, struct smmu_run *r, uint32_t i)
+{
+	const struct smmu_access a = { .va = run_va(r, i) };
+
+	walk_told(&s->run_walk[i], &r->told[i]);
+	smmu_walk_leave(s, r->bank, &a, &s->run_walk[i]);
+}
+
+/* Lock held. A page that is walked to; *first: the last that was, but for SMMU_RUN_NEXT. */
+static void take_walk(struct smmu *s, struct smmu_run *r, uint32_t i, uint32_t *first)
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
-	const struct smmu_walk *w = &s->run_walk[i], *way;
-	struct smmu_access a = { .utlb = r->a.utlb, .stream = r->a.stream,
-				 .write = r->a.write, .privileged = r->a.privileged,
-				 .va = run_va(r, i), .pa = r->page[i].pa,
-				 .tag = r->tag[i], .bank = r->bank };
-	uint64_t va = smmu_untag(a.va);
+	struct smmu_walk *w;
 
-	if (r->how[i] == SMMU_RUN_HIT ||
-	    (t->blocks && smmu_tlb_lookup(&s->tlb, va, b->vmid, b->asid))) {
-		smmu_count(&s->front.hits, 1);
-		smmu_utlb_fill(s, &a);
-		return;
+	if (r->how[i] == SMMU_RUN_NEXT) {
+		s->stats.walks++;	/* a walk cache has learned nothing */
+	} else {
+		*first = i;
+		take_first(s, r, i);
 	}
-	if (r->how[i] != SMMU_RUN_NEXT) {
-		t->first = i;
-		walk_told(w, &r->told[i]);
-	}
-	way = &s->run_walk[t->first];
-	s->stats.walk_reads += way->reads;
-	smmu_walk_leave(s, r->bank, &a, way);
-	smmu_tlb_fill(&s->tlb, va, b->vmid, b->asid, w, a.tag);
-	r->page[i].walk = &r->told[t->first];
-	r->page[i].desc = w->seen[3].desc;
+	w = &s->run_walk[*first];
+	w->pa = r->page[i].pa;
+	s->stats.walk_reads += w->reads;
+	smmu_tlb_fill(&s->tlb, smmu_untag(run_va(r, i)), b->vmid, b->asid, w, r->tag[i]);
+	r->page[i].walk = &r->told[*first];
 	r->walks++;
-	t->blocks |= r->how[i] == SMMU_RUN_BLOCK;
-	smmu_changed(s);
+}
+
+/* Lock held. The pages that were not noted: as smmu_translate() would leave them behind. */
+static void take_pages(struct smmu *s, struct smmu_run *r)
+{
+	const struct smmu_bank *b = &s->bank[r->bank];
+	bool blocks = false;	/* one was walked to: it may hold pages that come later */
+	uint32_t i, first = 0;
+
+	for (i = r->noted; i < r->pages; i++) {
+		if (r->how[i] == SMMU_RUN_HIT ||
+		    (blocks && smmu_tlb_lookup(&s->tlb, smmu_untag(run_va(r, i)), b->vmid,
+					       b->asid))) {
+			take_hit(s, r, i);
+		} else {
+			take_walk(s, r, i, &first);
+			blocks |= r->how[i] == SMMU_RUN_BLOCK;
+		}
+	}
+	if (r->walks)
+		smmu_changed(s);
 }
 
 static bool take_rest(struct smmu *s, struct smmu_run *r)
 {
-	struct take t = { 0 };
-	uint32_t i;
 	bool same;
 
 	smmu_enter(s);
 	same = r->changes == smmu_changes(s);
-	for (i = r->noted; same && i < r->pages; i++)
-		take_page(s, r, i, &t);
+	if (same)
+		take_pages(s, r);
 	smmu_leave(s);
 	return same;
 }

@@ -83,7 +83,6 @@ struct smmu_walk {
 	bool cached;		/* it began at a table that the walk cache knew */
 	uint8_t first;		/* the level where it began */
 	uint64_t taken;		/* rights that the tables above that had taken away */
-	uint64_t above;		/* a leaf was found: the same of all tables above it */
 	struct smmu_walk_seen seen[4];	/* by level, from first on */
 };
 
@@ -296,12 +295,6 @@ void smmu_irq_update(struct smmu *s);
  */
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
-/*
- * The end of a walk that is, up to the last table, as `first`, which has just led to another
- * page: pa, perm, global, level and seen[3].desc of w. False: no page is found there.
- */
-bool smmu_walk_page(struct smmu *s, unsigned int n, const struct smmu_walk *first,
-		    uint64_t va, struct smmu_walk *w);
 void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		     const struct smmu_walk *w);
 void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,

@@ -46,11 +46,12 @@ static struct smmu_tlb_entry *set_of(const struct smmu_tlb *t, uint64_t va,
 
 static struct smmu_tlb_entry *tlb_find(struct smmu_tlb_entry *set, uint64_t key)
 {
-	unsigned int i;
+	const struct smmu_tlb_entry *end = set + SMMU_TLB_WAYS;
+	struct smmu_tlb_entry *e;
 
-	for (i = 0; i < SMMU_TLB_WAYS; i++)
-		if (!((set[i].key ^ key) & set[i].mask) && set[i].key)
-			return &set[i];
+	for (e = set; e < end; e++)
+		if (!((e->key ^ key) & e->mask) && e->key)
+			return e;
 	return NULL;
 }
 

@@ -165,7 +165,6 @@ static bool walk_level(struct smmu *s, const struct smmu_bank *b,
 	case DESC_NEXT:
 		return walk_descend(b, desc, p, w);
 	default:
-		w->above = p->taken;
 		walk_leaf(b, a->va, desc, p, w);
 		return false;
 	}
@@ -193,20 +192,6 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	w->seen[p.level].table = p.table;
 	while (walk_level(s, b, a, &p, w))
 		;
-}
-
-bool smmu_walk_page(struct smmu *s, unsigned int n, const struct smmu_walk *first,
-		    uint64_t va, struct smmu_walk *w)
-{
-	const struct position p = { .table = first->seen[3].table,
-				    .taken = first->above, .level = 3 };
-	uint64_t *desc = &w->seen[3].desc;
-
-	if (s->env.read64(s->env.ctx, p.table + 8 * (va >> 12 & 0x1ff), desc) !=
-	    SMMU_MEM_OK || desc_kind(*desc, 3) != DESC_LEAF)
-		return false;
-	walk_leaf(&s->bank[n], va, *desc, &p, w);
-	return !w->fault;
 }
 
 void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,

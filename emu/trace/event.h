@@ -63,8 +63,11 @@ struct trace_walk {
 
 struct trace_page {
 	uint64_t pa;			/* of its first byte that is moved */
-	const struct trace_walk *walk;	/* NULL: it was a hit */
-	uint64_t desc;			/* the last that was read; of walk, by the first page */
+	/*
+	 * NULL: it was a hit. The walk of the page before it: the same but for the address in
+	 * the last descriptor.
+	 */
+	const struct trace_walk *walk;
 	uint32_t more;			/* hits behind it in memory, which are not listed */
 };
 
@@ -109,7 +112,7 @@ struct trace_write {
 	uint16_t index;
 	uint8_t to_bank;
 	bool ends, begins;
-	bool walks;		/* not all pages were hits (else .walk and .desc mean nothing) */
+	bool walks;		/* not all pages were hits (else .walk means nothing) */
 	uint32_t blocks, cells, bursts[2];	/* that it stands for, len being cut into them */
 	uint32_t pages[2];	/* that are listed */
 	const struct trace_page *page[2];

@@ -15,7 +15,7 @@
 #define PAGE		4096u
 /* Words of a page: its address, and whether it was walked to, as the page before, or a hit. */
 #define WALKED		(1ull << 63)
-#define WALKED_SAME	(1ull << 62)	/* but for the last descriptor, which follows */
+#define WALKED_SAME	(1ull << 62)	/* but for the address of its last descriptor */
 #define WORD_PA		((1ull << PACKED_MORE_SHIFT) - 1)
 /* Beside the address of a walk's first table: level, how many were read, WALK_CACHED. */
 #define WALK_LEVELS_SHIFT 2
@@ -24,29 +24,49 @@
 #define HEADER_BYTES	(WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES)
 #define ACK_BYTES	(WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES)
 
-/* The i-th page of a side: was the walk to it that of the page before? */
-static bool page_is_same(const struct trace_page *p, uint32_t i)
+/* Pages from p on that have its walk. */
+static uint32_t pages_same(const struct trace_page *p, const struct trace_page *end)
 {
-	return i && p->walk && p[-1].walk == p->walk;
+	const struct trace_page *q = p;
+
+	while (++q < end && q->walk == p->walk)
+		;
+	return (uint32_t)(q - p);
+}
+
+/* Of those, pages from p on that lie behind one another: a word names them all. */
+static uint32_t pages_joined(const struct trace_page *p, const struct trace_page *end)
+{
+	uint32_t n = 1;
+
+	while (p + n < end && n <= TRACE_PAGE_MORE && p[n].pa == p->pa + n * PAGE)
+		n++;
+	return n;
+}
+
+static uint32_t sum_walk(const struct trace_page *p, const struct trace_page *end,
+			 struct packed_sum *sum)
+{
+	const struct trace_walk *walk = p->walk;
+	uint32_t n = pages_same(p, end);
+
+	sum->walks += n;
+	sum->levels += n * walk->levels;
+	sum->cached += n * walk->cached;
+	sum->words += 2u + walk->levels - n;
+	for (end = p++ + n; p < end; p += pages_joined(p, end))
+		sum->words++;
+	return n;
 }
 
 void packed_sum_walks(const struct trace_write *w, struct packed_sum *sum)
 {
-	const struct trace_walk *walk;
+	const struct trace_page *p, *end;
 	unsigned int side;
-	uint32_t i;
 
 	for (side = 0; side < 2; side++)
-		for (i = 0; i < w->pages[side]; i++) {
-			walk = w->page[side][i].walk;
-			if (!walk)
-				continue;
-			sum->walks++;
-			sum->levels += walk->levels;
-			sum->cached += walk->cached;
-			sum->words += page_is_same(&w->page[side][i], i) ? 1 :
-				      1u + walk->levels;
-		}
+		for (p = w->page[side], end = p + w->pages[side]; p < end;)
+			p += p->walk ? sum_walk(p, end, sum) : 1;
 }
 
 /* ---- into places of a ring ---- */
@@ -67,30 +87,41 @@ static uint32_t words_of_page(const uint64_t *word)
 {
 	if (!(*word & WALKED))
 		return 1;
-	return *word & WALKED_SAME ? 2 : 2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7);
+	return *word & WALKED_SAME ? 1 : 2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7);
 }
 
 static uint32_t pages_of_word(uint64_t word)
 {
-	return word & WALKED ? 1 : 1 + (uint32_t)PACKED_MORE(word);
+	return 1 + (uint32_t)PACKED_MORE(word);
+}
+
+static uint32_t put_walk_words(struct packed_words *to, const struct trace_page *p,
+			       const struct trace_page *end)
+{
+	uint32_t n = pages_same(p, end), joined;
+
+	packed_word(to, p->pa | WALKED);
+	put_words_of_walk(to, p->walk);
+	for (end = p++ + n; p < end; p += joined) {
+		joined = pages_joined(p, end);
+		packed_word(to, p->pa | WALKED | WALKED_SAME |
+			    (uint64_t)(joined - 1) << PACKED_MORE_SHIFT);
+	}
+	return n;
 }
 
 void packed_put_walks(const struct trace_write *w, struct packed_words *to)
 {
-	const struct trace_page *p;
+	const struct trace_page *p, *end;
 	unsigned int side;
-	uint32_t i;
 
 	for (side = 0; side < 2; side++)
-		for (i = 0, p = w->page[side]; i < w->pages[side]; i++, p++) {
-			if (!p->walk) {
-				packed_word(to, packed_hit(p));
-			} else if (page_is_same(p, i)) {
-				packed_word(to, p->pa | WALKED | WALKED_SAME);
-				packed_word(to, p->desc);
+		for (p = w->page[side], end = p + w->pages[side]; p < end;) {
+			if (p->walk) {
+				p += put_walk_words(to, p, end);
 			} else {
-				packed_word(to, p->pa | WALKED);
-				put_words_of_walk(to, p->walk);
+				packed_word(to, packed_hit(p));
+				p++;
 			}
 		}
 }
@@ -102,8 +133,8 @@ struct side {
 	uint64_t va, pa;	/* of the byte that comes next */
 	uint32_t more;		/* pages behind that of the last word, by PACKED_MORE() */
 	bool walked;		/* its page, and nothing was moved there yet */
-	const uint64_t *walk;	/* how */
-	uint64_t desc;		/* the last that it read */
+	const uint64_t *at;	/* the word of its page */
+	const uint64_t *walk;	/* how it was walked to */
 };
 
 struct unpack {
@@ -136,15 +167,24 @@ static void side_page(struct side *s)
 {
 	if (s->more) {
 		s->more--;
+		s->walked = *s->at & WALKED;
 		return;
 	}
+	s->at = s->word;
 	s->pa = *s->word & WORD_PA;
 	s->walked = *s->word & WALKED;
-	s->more = s->walked ? 0 : PACKED_MORE(*s->word);
+	s->more = PACKED_MORE(*s->word);
 	if (s->walked && !(*s->word & WALKED_SAME))
 		s->walk = s->word + 1;
 	s->word += words_of_page(s->word);
-	s->desc = s->word[-1];
+}
+
+/* The i-th descriptor that the walk to its page has read, of so many. */
+static uint64_t side_desc(const struct side *s, unsigned int i, unsigned int levels)
+{
+	if (i == levels - 1 && *s->at & WALKED_SAME)
+		return s->pa | (s->walk[levels] & ~PTE_ADDR);
+	return s->walk[1 + i];
 }
 
 /* The translation of the byte that comes next, by a walk. */
@@ -159,7 +199,7 @@ static uint64_t put_walk(struct unpack *u, unsigned int side, uint64_t cause)
 		record_put(u, side, EV_SMMU_WALK_CACHE, cause, bank, s->va,
 			   level, table);
 	for (i = 0; i < levels; i++, level++) {
-		desc = i == levels - 1 ? s->desc : s->walk[1 + i];
+		desc = side_desc(s, i, levels);
 		record_put(u, side, EV_SMMU_LEVEL, cause, level, table,
 			   s->va >> (39 - 9 * level) & 0x1ff, desc);
 		table = desc & PTE_ADDR;
@@ -300,6 +340,7 @@ uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 {
 	const uint64_t *end = word + h->words, *walk = NULL;
 	struct packed_sum sum;
+	uint32_t pages;
 
 	sum_blocks(h, &sum);
 	for (; word < end; word += words_of_page(word)) {
@@ -307,9 +348,10 @@ uint32_t packed_count_records(const struct trace_moved *h, const uint64_t *word)
 			continue;
 		if (!(*word & WALKED_SAME))
 			walk = word + 1;
-		sum.walks++;
-		sum.levels += *walk >> WALK_LEVELS_SHIFT & 7;
-		sum.cached += !!(*walk & WALK_CACHED);
+		pages = pages_of_word(*word);
+		sum.walks += pages;
+		sum.levels += pages * (uint32_t)(*walk >> WALK_LEVELS_SHIFT & 7);
+		sum.cached += *walk & WALK_CACHED ? pages : 0;
 	}
 	sum.requests = h->begins;
 	sum.completions = h->ends;

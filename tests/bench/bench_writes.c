@@ -79,7 +79,7 @@ static void writes_fraction(struct pair *p, const char *size, uint32_t bytes,
 {
 	struct writes w = { .pair = p, .bytes = bytes,
 			    .per_window = bytes >= 1 << 20 ? 1 :
-					  bytes >= 1 << 16 ? 4 : 32,
+					  bytes >= 1 << 16 ? 16 : 32,
 			    .span = cold ? p->cfg.data_bytes : bytes };
 	struct bench_job job = { .window = write_window, .yard = copy_window,
 				 .arg = &w, .trace = p->trace };

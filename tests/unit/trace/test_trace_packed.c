@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faultline/pte.h"
 #include "harness.h"
 #include "sim/rng.h"
 #include "sim/sim.h"
@@ -72,7 +73,6 @@ static struct trace_write random_write(void)
 			p->pa = ((i + 1ull) << 20) + (i ? 0 : va % 4096);
 			p->walk = large || rng_below(&random_, 4) ? NULL :
 				  &walks[rng_below(&random_, 3)];
-			p->desc = p->walk ? p->walk->desc[p->walk->levels - 1] : 0;
 			p->more = p->walk ? 0 : (uint32_t)rng_below(&random_, left);
 			/* As many as a word can name. */
 			if (large)
@@ -153,6 +153,85 @@ TEST("what packed blocks stand for is read and counted, record by record")
 	EXPECT_EQ(r[0].seq, last - 999);
 	free(r);
 	trace_destroy(t);
+}
+
+/* Pages of one side, found in all ways, some of them one behind the other. */
+static void random_pages(struct trace_page *p, const struct trace_walk *walks, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		bool same = i && p[i - 1].walk && rng_below(&random_, 8);
+
+		p[i] = (struct trace_page){ .pa = rng_below(&random_, 1 << 20) << 12 };
+		if (i && rng_below(&random_, 4))
+			p[i].pa = p[i - 1].pa + 4096;
+		if (same)
+			p[i].walk = p[i - 1].walk;
+		else if (rng_below(&random_, 2))
+			p[i].walk = &walks[i];
+	}
+}
+
+/* The records say of each page of the side where it is, and what its walk has read last. */
+static void side_is_said(const struct trace_record *r, uint32_t n, unsigned int board,
+			 const struct trace_page *p, uint32_t pages)
+{
+	uint64_t desc = 0, want;
+	uint32_t i, page = 0;
+
+	for (i = 0; i < n; i++, r++) {
+		if (r->board != board)
+			continue;
+		if (r->event == EV_SMMU_LEVEL)
+			desc = r->arg[3];
+		if (r->event != EV_SMMU_WALK && r->event != EV_SMMU_HIT)
+			continue;
+		EXPECT(page < pages);
+		EXPECT_EQ(r->event == EV_SMMU_WALK, p[page].walk != NULL);
+		EXPECT_EQ(r->arg[2], p[page].pa);
+		if (p[page].walk) {
+			want = p[page].walk->desc[p[page].walk->levels - 1];
+			if (page && p[page - 1].walk == p[page].walk)
+				want = (want & ~PTE_ADDR) | p[page].pa;
+			EXPECT_EQ(desc, want);
+		}
+		page++;
+	}
+	EXPECT_EQ(page, pages);
+}
+
+TEST("each page is said to be where it is, and walked to as it was")
+{
+	struct trace_record *r = calloc(MANY, sizeof(*r));
+	struct trace_walk walks[16];
+	unsigned int round, i;
+
+	rng_init(&random_, test_seed(), "pages");
+	EXPECT(r);
+	for (round = 0; round < 500; round++) {
+		struct trace *t = packed_trace(256, NULL);
+		uint32_t pages = 1 + (uint32_t)rng_below(&random_, 16), n;
+		struct trace_write w = { .same = { .board = 1, .peer = 2, .cell_log2 = 12,
+						   .block_log2 = 16 },
+			.len = pages * 4096, .blocks = 1, .cells = pages, .walks = true,
+			.bursts = { pages, pages }, .pages = { pages, pages },
+			.page = { page_[0], page_[1] } };
+
+		for (i = 0; i < 16; i++)
+			walks[i] = (struct trace_walk){ 0x1000, { 0x2003, 0x3003, 0x4003,
+				0x5403 + ((uint64_t)i << 55) }, 0, 4, false };
+		random_pages(page_[0], walks, pages);
+		random_pages(page_[1], walks, pages);
+		trace_emit_write(t, &w);
+		n = trace_snapshot(t, r, MANY);
+		side_is_said(r, n, 1, page_[0], pages);
+		side_is_said(r, n, 2, page_[1], pages);
+		EXPECT_EQ(trace_count(t, EV_SMMU_WALK) + trace_count(t, EV_SMMU_HIT),
+			  2 * pages);
+		trace_destroy(t);
+	}
+	free(r);
 }
 
 TEST("a ring that wraps in the middle of a packed entry keeps only whole ones")
