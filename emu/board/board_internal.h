@@ -128,6 +128,8 @@ struct board_bells {
 	struct sim_actor actor;
 };
 
+#define BOARD_DRAWS 64u
+
 struct board {
 	struct board_config cfg;
 	char name[32];
@@ -141,7 +143,9 @@ struct board {
 	struct engine *engine;
 	void *fw_mem;
 	struct fw *fw;			/* NULL: not made yet */
-	struct rng keys;		/* of regions, unless strangers attach */
+	struct rng keys;		/* of regions, unless strangers attach; then: */
+	uint32_t draw[BOARD_DRAWS];	/* what the system has given, not used up yet */
+	unsigned int drawn;
 	struct fabric_port *port;
 	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
 	struct sim_actor fw_actor;

@@ -11,6 +11,10 @@
 #include <stdio.h>
 
 #include "host/internal.h"
+#include "sim/sim.h"
+
+/* So many pages that are there take about a microsecond: sim_worked(). */
+#define PAGES_A_WORK	16u
 
 static int pin_page(struct host_mm *mm, uint64_t va, bool write,
 		    struct host_frame **out)
@@ -52,8 +56,11 @@ long mm_pin(struct host_mm *mm, uint64_t va, uint64_t npages, bool write,
 	if (va % HOST_PAGE || !npages)
 		return -EINVAL;
 	host_spend(mm->k, T_MM_LOOKUP);
-	for (i = 0; i < npages && !err; i++)
+	for (i = 0; i < npages && !err; i++) {
+		if (i % PAGES_A_WORK == 0)
+			sim_worked();
 		err = pin_page(mm, va + i * HOST_PAGE, write, &frame[i]);
+	}
 	if (err)
 		i--;
 	if (i)
@@ -114,6 +121,8 @@ void mm_unpin(struct host_frame *const *frame, uint64_t npages, bool dirty)
 		/* Pinned, it stays whose it is. */
 		struct host_mm *mm = frame[i]->mm;
 
+		if (i % PAGES_A_WORK == 0)
+			sim_worked();
 		host_spend(k, T_MM_UNPIN);
 		sim_mutex_lock(&mm->lock);
 		unpin_page(frame[i], dirty);

@@ -26,7 +26,7 @@
 #define DOORBELLS UINT64_MAX			/* attach.h, ATTACH_MMAP */
 /* A worker without work looks on so often: who asks once asks again. */
 #define LINGER 20u
-/* A call is for the I/O thread if it is about so much memory at most. */
+/* Advice, and the wish for pages, are for the I/O thread if they are about so much at most. */
 #define SHORT_BYTES	(64 * HOST_PAGE)
 /* As much as the driver may read of an argument that says it is so long. */
 #define ARGUMENT_BYTES HOST_PAGE
@@ -457,7 +457,10 @@ static void call_to_worker(struct worker *h)
 	call_publish(c, &c->shared->call[h->slot], &none);
 }
 
-/* Most likely it is over soon; nothing here may take long without waiting. */
+/*
+ * Most likely it is over soon; nothing here may take long without waiting. What a region takes
+ * depends on its system and on its pages: these are counted, by sim_worked().
+ */
 static bool is_short(const struct call *call)
 {
 	struct fl_prefetch p;
@@ -470,6 +473,7 @@ static bool is_short(const struct call *call)
 	case ATTACH_IOCTL:
 		memcpy(&p, call->payload, sizeof(p));
 		return call->arg[1] == FL_IOC_COUNTERS ||
+		       call->arg[1] == FL_IOC_REG_MR || call->arg[1] == FL_IOC_DEREG_MR ||
 		       (call->arg[1] == FL_IOC_PREFETCH && p.length <= SHORT_BYTES);
 	default:
 		return false;

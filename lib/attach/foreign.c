@@ -31,8 +31,7 @@ static void foreign_mark(struct look *l, uintptr_t end, const struct os_map *m)
 	struct attach_page *p;
 	uint32_t own;
 
-	for (; !ours && attach_next(l->a, &l->at, &p) && l->at < end;
-	     l->at += ATTACH_PAGE) {
+	for (; !ours && attach_next(l->a, &l->at, end - 1, &p); l->at += ATTACH_PAGE) {
 		own = atomic_load(&p->own);
 		/* On its way, or private while its thread forks. */
 		if (own & (OWN_BUSY | OWN_DETACHED) || (m && is_closed(p, m)))
@@ -61,7 +60,7 @@ uintptr_t attach_foreign(struct attach *a, uintptr_t from, uintptr_t last)
 	uintptr_t va = from;
 
 	/* The first, so that nobody who has none pays for the question. */
-	if (!attach_next(a, &va, &p) || va > last)
+	if (!attach_next(a, &va, last, &p))
 		return 0;
 	l.at = va;
 	if (!os_map_each(va, last, foreign_look_at, &l) && l.at <= last &&

@@ -70,7 +70,7 @@ static void fork_look(struct attach *a)
 	unsigned int i, n;
 	uintptr_t va;
 
-	for (va = 0; attach_next(a, &va, &p); va += n * (uintptr_t)ATTACH_PAGE) {
+	for (va = 0; attach_next(a, &va, UINTPTR_MAX, &p); va += n * (uintptr_t)ATTACH_PAGE) {
 		n = fork_never_open(va, p) ? fork_run(a, va) : 0;
 		q.arg[0] = va;
 		q.arg[1] = n;
@@ -99,7 +99,7 @@ static bool all_present(struct attach *a, bool ask)
 	bool all = true;
 	uintptr_t va;
 
-	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE) {
+	for (va = 0; attach_next(a, &va, UINTPTR_MAX, &p); va += ATTACH_PAGE) {
 		if (fork_on_stack(va) || atomic_load(&p->own) & OWN_FOREIGN ||
 		    atomic_load(&p->view) >> VIEW_PROT_SHIFT || fork_zeros(p))
 			continue;
@@ -191,7 +191,7 @@ static void own_zeros(struct attach *a)
 	struct attach_page *p;
 	int of_page, prot = 0;
 
-	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE) {
+	for (va = 0; attach_next(a, &va, UINTPTR_MAX, &p); va += ATTACH_PAGE) {
 		if (!fork_zeros(p) || p->own & OWN_FOREIGN)
 			continue;
 		of_page = p->own & OWN_WRITE ? PROT_READ | PROT_WRITE :
@@ -217,7 +217,7 @@ static void own_pages(struct attach *a)
 	uintptr_t va;
 	int prot;
 
-	for (va = 0; attach_next(a, &va, &p); va += attach_granule(a)) {
+	for (va = 0; attach_next(a, &va, UINTPTR_MAX, &p); va += attach_granule(a)) {
 		view = p->view;
 		prot = p->own & OWN_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
 		if (view >> VIEW_PROT_SHIFT && !(p->own & OWN_FOREIGN) &&

@@ -200,7 +200,7 @@ static void import_uncount(struct attach *a, uintptr_t from, uintptr_t last)
 
 	if (foreign)
 		attach_say(&said, 1, foreign);
-	for (; attach_next(a, &va, &p) && va <= last; va += ATTACH_PAGE) {
+	for (; attach_next(a, &va, last, &p); va += ATTACH_PAGE) {
 		own = atomic_load(&p->own);
 		if (own >> OWN_COUNT_SHIFT)
 			own = atomic_fetch_sub(&p->own, 1u << OWN_COUNT_SHIFT) -
@@ -229,10 +229,10 @@ static void return_all(struct attach *a)
 	struct attach_page *p;
 	uintptr_t va;
 
-	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE)
+	for (va = 0; attach_next(a, &va, UINTPTR_MAX, &p); va += ATTACH_PAGE)
 		atomic_fetch_and(&p->own, (1u << OWN_COUNT_SHIFT) - 1);
 	import_uncount(a, 0, UINTPTR_MAX);
-	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE)
+	for (va = 0; attach_next(a, &va, UINTPTR_MAX, &p); va += ATTACH_PAGE)
 		atomic_store(&p->own, OWN_MOVED_ONCE);
 }
 
@@ -243,8 +243,7 @@ static void import_on_stack(struct attach *a, void (*fn)(struct attach *a,
 	struct attach_run r = { .n = attach_granule(a) / ATTACH_PAGE };
 
 	r.va = job_start_va(a);
-	for (; attach_next(a, &r.va, &p) && r.va <= job_last(a);
-	     r.va += attach_granule(a)) {
+	for (; attach_next(a, &r.va, job_last(a), &p); r.va += attach_granule(a)) {
 		r.prot = prot_of(atomic_load(&p->own));
 		fn(a, &r);
 	}

@@ -129,8 +129,8 @@ struct attach {
 struct attach_page *attach_page(struct attach *a, uintptr_t va);
 /* The same, making room for it; the service thread alone. NULL: no memory. */
 struct attach_page *attach_page_make(struct attach *a, uintptr_t va);
-/* The next page from va on that is imported or busy; false: no more. AS. */
-bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
+/* The next page from va on, up to last, that is imported or busy; false: no more. AS. */
+bool attach_next(struct attach *a, uintptr_t *va, uintptr_t last, struct attach_page **p);
 int attach_host_prot(int prot);		/* of FL_PROT_* */
 
 /* slot.c */

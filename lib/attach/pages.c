@@ -63,13 +63,15 @@ struct attach_page *attach_page_make(struct attach *a, uintptr_t va)
 	return &l->page[page % NODE_ENTRIES];
 }
 
-bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p)
+bool attach_next(struct attach *a, uintptr_t *va, uintptr_t last, struct attach_page **p)
 {
 	uint64_t page = (*va + ATTACH_PAGE - 1) / ATTACH_PAGE, skip;
 	uint64_t end = 1ull << (3 * NODE_BITS);
 	struct attach_node *n;
 	struct attach_leaf *l;
 
+	if (end > last / ATTACH_PAGE + 1)
+		end = last / ATTACH_PAGE + 1;
 	while (page < end) {
 		n = atomic_load(&a->tree->node[page >> (2 * NODE_BITS)]);
 		l = n ? atomic_load(&n->leaf[(page >> NODE_BITS) %

@@ -47,7 +47,7 @@ static void view_forget_imported(struct attach *a)
 	struct attach_page *p;
 	uint32_t i;
 
-	for (; attach_next(a, &va, &p); va += attach_granule(a)) {
+	for (; attach_next(a, &va, UINTPTR_MAX, &p); va += attach_granule(a)) {
 		if (!view_may_go(va, p))
 			continue;
 		for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++)

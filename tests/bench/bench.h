@@ -162,6 +162,7 @@ void bench_child(const char *const *arg, struct rusage *usage);
 double bench_bare_pair(void *unused);	/* SIGSEGV + mprotect of one page */
 double bench_bare_sixteen(void *unused);	/* of 16 pages */
 double bench_bare_mlock(void *unused);	/* of 1 MB; 0: not allowed */
+#define BENCH_REVOKES 4u	/* of a window; the last counts */
 /* Rows: the job, which evicts so many pages, beside mprotect() of 1 and of 64. */
 void bench_beside_revoke(struct bench_job *job, uint32_t *pages, bool peer_runs);
 

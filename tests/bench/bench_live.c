@@ -16,7 +16,8 @@
 
 #define PAGE	4096u
 #define MB	(1u << 20)
-#define IN_A_ROW 8u	/* faults of a window */
+#define PAGES	16u	/* of a request to bring pages in */
+#define IN_A_ROW 8u	/* faults, requests or registrations of a window */
 #define LARGE	((size_t)64 * MB)
 
 struct live {
@@ -26,6 +27,7 @@ struct live {
 	bool here, there;	/* of a device fault: source, destination */
 	unsigned int access;
 	uint8_t *mem;		/* to be registered */
+	uint32_t row;		/* as many times in a row */
 	double dereg_ns;
 };
 
@@ -78,10 +80,12 @@ static double prefetch_window(void *arg)
 {
 	struct live *l = arg;
 	uint64_t t = bench_now_ns();
+	uint32_t i;
 
-	across_good(fl_prefetch(l->x->mr, l->x->mem, l->pages * PAGE, 1),
-		    "fl_prefetch");
-	return (double)(bench_now_ns() - t);
+	for (i = 0; i < l->pages; i += PAGES)
+		across_good(fl_prefetch(l->x->mr, l->x->mem + i * PAGE, PAGES * PAGE, 1),
+			    "fl_prefetch");
+	return (double)(bench_now_ns() - t) * PAGES / l->pages;
 }
 
 /* Present, and open for this process. */
@@ -117,15 +121,18 @@ static double call_window(void *arg)
 static double register_window(void *arg)
 {
 	struct live *l = arg;
-	struct fl_mr *mr;
+	struct fl_mr *mr[IN_A_ROW];
 	uint64_t t = bench_now_ns(), done;
+	uint32_t i;
 
-	across_good(fl_reg_mr(l->x->pd, l->mem, MB, l->access, &mr),
-		    "fl_reg_mr");
+	for (i = 0; i < l->row; i++)
+		across_good(fl_reg_mr(l->x->pd, l->mem, MB, l->access, &mr[i]),
+			    "fl_reg_mr");
 	done = bench_now_ns();
-	across_good(fl_dereg_mr(mr), "fl_dereg_mr");
-	l->dereg_ns = (double)(bench_now_ns() - done);
-	return (double)(done - t);
+	for (i = 0; i < l->row; i++)
+		across_good(fl_dereg_mr(mr[i]), "fl_dereg_mr");
+	l->dereg_ns = (double)(bench_now_ns() - done) / l->row;
+	return (double)(done - t) / l->row;
 }
 
 /* Fresh memory each time; what else it costs (mmap, the touching) is not measured. */
@@ -222,7 +229,7 @@ static void device_faults(struct live *l)
 	device_side(l, &job, false, true, "8 B write, destination absent");
 	device_side(l, &job, true, false, "8 B write, source absent");
 	device_side(l, &job, true, true, "8 B write, both absent");
-	l->pages = 16;
+	l->pages = IN_A_ROW / 2 * PAGES;
 	job.window = prefetch_window;
 	job.yard = bench_bare_sixteen;
 	job.prepare = take_away;
@@ -272,6 +279,7 @@ static void live_registrations(struct live *l)
 	bring_back(l);
 	l->mem = l->x->mem;
 	l->access = FL_LOCAL_WRITE;
+	l->row = IN_A_ROW;
 	job.window = register_window;
 	bench_measure(&job, &r);
 	bench_row(&(struct bench_row){ "register 1 MB, on demand", "us",
@@ -281,6 +289,7 @@ static void live_registrations(struct live *l)
 	row_register(l, "register 1 MB, pinned, pages there", register_window,
 		     BENCH_AT_MOST, 1.2);
 	l->mem = own;
+	l->row = 1;	/* the first moves its pages */
 	l->access = FL_LOCAL_WRITE;
 	row_register(l, "register 1 MB of malloc, on demand", register_window,
 		     BENCH_RECORD, 0);
