@@ -493,9 +493,10 @@ struct fl_work {
  * posted, as if each had ended before the next began: bytes of an earlier WRITE
  * never lie on those of a later one, a READ brings what the WRITEs before it
  * wrote and nothing that later ones do, and a WRITE behind a READ may send what
- * that brought. What follows a request that failed is not carried out. Between
- * different QPs, and on one that was made with fl_create_qp_relaxed(), there is
- * no order but that of a completion that was polled before a post, and `fence`.
+ * that brought. (FL_QPT_RC: a READ whose answer is lost is read again, after what was
+ * posted behind it without a fence.) What follows a request that failed is not carried
+ * out. Between different QPs, and on one that was made with fl_create_qp_relaxed(),
+ * there is no order but that of a completion that was polled before a post, and `fence`.
  *
  * An unsignaled request keeps its place in the queue until a later signaled one
  * of the same QP (or any that failed) has been polled.
