@@ -37,6 +37,18 @@ unsigned int os_cpus(void)
 	return n > 0 ? (unsigned int)n : 1;
 }
 
+void os_stay_here(void)
+{
+	int cpu = sched_getcpu();
+	cpu_set_t here;
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE)
+		return;
+	CPU_ZERO(&here);
+	CPU_SET((unsigned int)cpu, &here);
+	sched_setaffinity(0, sizeof(here), &here);
+}
+
 int os_program(char *path, size_t path_bytes)
 {
 	static const char self[] = "/proc/self/exe";

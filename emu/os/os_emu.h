@@ -21,6 +21,12 @@
 /* Which version this is, for reports: "linux" or "posix". */
 const char *os_system(void);
 unsigned int os_cpus(void);		/* that this process may use; at least 1 */
+/*
+ * The calling thread, and what it starts from now on, stays on the CPU that it is on, where that
+ * can be (Linux): for processes that take turns, since to wake one on another CPU takes several
+ * times as long (sources: host-measured).
+ */
+void os_stay_here(void);
 /* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */
 int os_program(char *path, size_t path_bytes);
 /* Close all descriptors from first on, whoever left them open. */

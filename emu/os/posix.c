@@ -31,6 +31,10 @@ unsigned int os_cpus(void)
 #endif
 }
 
+void os_stay_here(void)
+{
+}
+
 int os_program(char *path, size_t path_bytes)
 {
 #if defined(__APPLE__)

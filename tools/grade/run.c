@@ -46,6 +46,8 @@ static void run_child(struct grade *g, const struct judge_test *t, int fd)
 
 	setsid();
 	os_end_with_parent();
+	/* Judge and subject take turns. */
+	os_stay_here();
 	r.verdict = judge_run(t, g, &text);
 	r.confined = g->confined;
 	n = text ? strlen(text) : 0;
