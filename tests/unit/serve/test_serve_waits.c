@@ -218,6 +218,42 @@ TEST("memory is unmapped, and processes end, while the card brings pages in")
 	rig_end();
 }
 
+/* ---- a call that takes long ---- */
+
+#define MUCH	((size_t)4096 * RIG_PAGE)
+
+/* So many pages are pinned, and given back, that the I/O thread's place is handed over. */
+static int registers_much(void *arg)
+{
+	struct rig_app a;
+	struct fl_mr *mr;
+	uint32_t i;
+
+	(void)arg;
+	RIG_TRY(rig_app_open(&a, 0, MUCH));
+	for (i = 0; i < (RIG_TSAN ? 4 : 20); i++) {
+		RIG_TRY(fl_reg_mr(a.pd, a.mem, MUCH, FL_LOCAL_WRITE | FL_PINNED, &mr));
+		RIG_TRY(fl_dereg_mr(mr));
+		RIG_TRY(fl_advise(a.dev, a.mem, MUCH, FL_PAGEOUT));
+	}
+	return fl_close(a.dev);
+}
+
+TEST("large regions begin and end beside a pair")
+{
+	struct rig_pair p;
+	pid_t pid[2];
+
+	rig_start(NULL);
+	rig_pair_start(&p);
+	pid[0] = rig_fork(registers_much, NULL);
+	pid[1] = rig_fork(registers_much, NULL);
+	EXPECT_EQ(rig_wait(pid[0]), 0);
+	EXPECT_EQ(rig_wait(pid[1]), 0);
+	rig_pair_end(&p, 8);
+	rig_end();
+}
+
 /* ---- a process that is stopped in the middle ---- */
 
 static int writes_for_long(void *arg)
