@@ -37,7 +37,7 @@ static bool may_write(const struct op *w, uint64_t at, uint8_t value,
 	return false;
 }
 
-/* All of these bytes are what w wrote there, at one go. */
+/* All of these bytes are what w wrote there, at one go; or nobody knows what that was. */
 static bool wrote_all(const struct op *w, uint64_t at, const uint8_t *bytes,
 		      uint64_t n)
 {
@@ -46,8 +46,8 @@ static bool wrote_all(const struct op *w, uint64_t at, const uint8_t *bytes,
 
 	for (i = 0; i < w->pieces; i++) {
 		p = &w->piece[i];
-		if (p->data && p->at <= at && at + n <= p->at + p->n &&
-		    !memcmp(p->data + (at - p->at), bytes, n))
+		if (p->at <= at && at + n <= p->at + p->n &&
+		    (p->data ? !memcmp(p->data + (at - p->at), bytes, n) : !p->op))
 			return true;
 	}
 	return false;
@@ -176,7 +176,7 @@ static bool look_segment(struct oracle *o, const struct area *a,
 				    !memcmp(a->base + s->at, bytes, n)))
 		return true;
 	for (k = 0; k < s->ops; k++)
-		if (!look_tells(o, s->op[k]) &&
+		if (!s->op[k]->never && !look_tells(o, s->op[k]) &&
 		    wrote_all(s->op[k], s->at - s->op[k]->to_at, bytes, n))
 			return true;
 	for (i = 0; i < n; i++) {
