@@ -42,9 +42,8 @@ void os_stay_here(void)
 	int cpu = sched_getcpu();
 	cpu_set_t here;
 
-	if (cpu < 0 || cpu >= CPU_SETSIZE)
-		return;
 	CPU_ZERO(&here);
+	/* Nothing in it, if that is not known: then it is refused. */
 	CPU_SET((unsigned int)cpu, &here);
 	sched_setaffinity(0, sizeof(here), &here);
 }

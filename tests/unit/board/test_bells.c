@@ -16,12 +16,13 @@
 #define RECORDS	4096u
 
 static struct testbed *w_;
+static uint32_t len_ = LEN;
 static struct board_bell bell_[N];
 
 static void bells_post(unsigned int from, unsigned int n)
 {
 	struct trace_at at = { .board = board_id(w_->n[0].board) };
-	const struct want q = { .from = 0x3000, .to = 0x5000, .len = LEN, .key = va_key[1],
+	const struct want q = { .from = 0x3000, .to = 0x5000, .len = len_, .key = va_key[1],
 				.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED };
 	struct node *node = &w_->n[0];
 
@@ -113,6 +114,30 @@ static void ring_alike(void)
 TEST("doorbells in a row are served at once, each with its own cause in the trace")
 {
 	bells_try(ring_alike);
+}
+
+/* So much at once that others have their turn in between. */
+static void ring_large(void)
+{
+	uint64_t bytes = board_resident_bytes(w_->n[0].board);
+	unsigned int i, k;
+
+	len_ = BYTES - 0x5000;
+	for (k = 0; k < 3; k++) {
+		bells_post(0, N);
+		bells_ring(N);
+		for (i = 0; i < N; i++)
+			EXPECT_EQ(wait_one(&w_->n[0]).status, FL_ST_OK);
+	}
+	bytes = board_resident_bytes(w_->n[0].board) - bytes;
+	EXPECT_EQ(bytes, 3ull * N * len_);
+	EXPECT_GE(N * len_, 1u << 20);
+	len_ = LEN;
+}
+
+TEST("doorbells for more than a turn is long")
+{
+	bells_try(ring_large);
 }
 
 /* ---- one that is not like the others ---- */

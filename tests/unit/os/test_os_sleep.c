@@ -562,3 +562,21 @@ TEST("an interrupt crosses a socket, and who gets it raises it here")
 	close(end[0]);
 	close(end[1]);
 }
+
+/* ---- taking turns on one CPU ---- */
+
+static void *stays_here(void *cpus)
+{
+	os_stay_here();
+	*(unsigned int *)cpus = os_cpus();
+	return NULL;
+}
+
+TEST("a thread stays on its CPU, and others do not")
+{
+	unsigned int all = os_cpus(), cpus = 0;
+	pthread_t t;
+
+	EXPECT(!pthread_create(&t, NULL, stays_here, &cpus) && !pthread_join(t, NULL));
+	EXPECT(cpus == (on_linux() ? 1 : all) && os_cpus() == all);
+}
