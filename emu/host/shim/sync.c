@@ -176,3 +176,9 @@ void shim_pause(u64 us)
 	else
 		sim_yield();
 }
+
+void shim_resched(const char *where)
+{
+	shim_sleeps("cond_resched()", where);
+	sim_worked();
+}

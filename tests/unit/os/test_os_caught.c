@@ -199,7 +199,7 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-TEST("a page comes and goes while it is copied: all of it arrives, or an error is told")
+TEST("a page comes and goes while it is copied: all of it arrives, or the caller gets an error")
 {
 	uint64_t end_ns = os_now_ns() + TEST_PATIENCE_NS;
 	unsigned int done = 0, failed = 0;

@@ -239,12 +239,12 @@ static int registers_much(void *arg)
 	return fl_close(a.dev);
 }
 
-TEST("large regions begin and end beside a pair")
+static void registers_beside_a_pair(const char *const *options)
 {
 	struct rig_pair p;
 	pid_t pid[2];
 
-	rig_start(NULL);
+	rig_start(options);
 	rig_pair_start(&p);
 	pid[0] = rig_fork(registers_much, NULL);
 	pid[1] = rig_fork(registers_much, NULL);
@@ -252,6 +252,18 @@ TEST("large regions begin and end beside a pair")
 	EXPECT_EQ(rig_wait(pid[1]), 0);
 	rig_pair_end(&p, 8);
 	rig_end();
+}
+
+TEST("large regions begin and end beside a pair")
+{
+	registers_beside_a_pair(NULL);
+}
+
+TEST("the same where each page goes into a table of the card's own")
+{
+	static const char *const npf[] = { "--policy", "npf", NULL };
+
+	registers_beside_a_pair(npf);
 }
 
 /* ---- a process that is stopped in the middle ---- */

@@ -22,6 +22,8 @@ struct task_struct *shim_current(void);
 #define current shim_current()
 
 /* Workers are threads that give way whenever they spend time. */
-#define cond_resched() shim_sleeps("cond_resched()", __func__)
+/* It may sleep, and tells that a piece of long work is done. */
+void shim_resched(const char *where);
+#define cond_resched() shim_resched(__func__)
 
 #endif
