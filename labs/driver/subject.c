@@ -298,6 +298,11 @@ void shim_spin_unlock(spinlock_t *l, const char *where)
 		l->m.taken = false;
 }
 
+void shim_resched(const char *where)
+{
+	shim_sleeps("cond_resched()", where);
+}
+
 void shim_mmap_lock(struct mm_struct *mm, bool write, const char *where)
 {
 	shim_sleeps("mmap_read_lock()", where);
