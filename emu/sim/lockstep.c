@@ -27,13 +27,22 @@
 
 int lockstep_partition_init(struct sim *sim, struct sim_partition *p, uint32_t places)
 {
+	int ring;
+
 	/* Its number among all that there are. */
 	p->key = rng_hash(sim->cfg.seed, sim->heap.promised, 0);
 	p->node.slot = NOT_QUEUED;
 	if (heap_reserve(&sim->heap, 1))
 		return -ENOMEM;
-	if (!heap_reserve(&p->heap, places))
+	if (heap_reserve(&p->heap, places))
+		goto no_memory;
+	/* What is on no board has the ring that is there from the start. */
+	ring = sim->trace && p != &sim->common ? trace_ring_add(sim->trace) : 0;
+	p->ring = (uint32_t)ring;
+	if (ring >= 0)
 		return 0;
+	heap_free(&p->heap);
+no_memory:
 	heap_unreserve(&sim->heap, 1);
 	return -ENOMEM;
 }
@@ -53,16 +62,6 @@ static void partition_place(struct sim *sim, struct sim_partition *p)
 		heap_remove(&sim->heap, &p->node);
 	else
 		heap_set(&sim->heap, &p->node, first->due_ns, first->tie);
-}
-
-/* From here on p runs. The one that runs is not in the queue of partitions. */
-static void partition_enter(struct sim *sim, struct sim_partition *p)
-{
-	if (p == sim->here)
-		return;
-	partition_place(sim, sim->here);
-	heap_remove(&sim->heap, &p->node);
-	sim->here = p;
 }
 
 /* The partition with the earliest event of all; NULL: there is none. */
@@ -95,12 +94,36 @@ static void queue_thread(struct sim_thread *t, uint64_t due_ns, uint64_t tie)
 	queue_node(t->sim, t->partition, &t->node, due_ns, tie);
 }
 
-static void set_now(struct sim *sim, uint64_t now_ns)
+/*
+ * An event of the partition that runs, or work outside of runs. The trace can tell the order
+ * of what happens at one time from the ties, but for the partition of no board: it may act on
+ * all the others, so what comes after it is of another epoch.
+ */
+static void set_now(struct sim *sim, uint64_t now_ns, uint64_t tie)
 {
 	assert(now_ns >= sim->now_ns);
-	sim->now_ns = now_ns;
-	if (sim->trace)
-		trace_set_time(sim->trace, now_ns);
+	sim->now_ns = sim->turn.time_ns = now_ns;
+	sim->turn.place = (uint64_t)sim->epoch << 32 | tie >> 32;
+}
+
+/* From here on p runs. The one that runs is not in the queue of partitions. */
+static void partition_enter(struct sim *sim, struct sim_partition *p)
+{
+	if (p == sim->here)
+		return;
+	partition_place(sim, sim->here);
+	heap_remove(&sim->heap, &p->node);
+	if (p == &sim->common || sim->here == &sim->common)
+		sim->epoch++;
+	sim->here = p;
+	sim->turn.ring = p->ring;
+}
+
+/* The work of events is over, and that of whoever runs them goes on. */
+static void partition_leave(struct sim *sim)
+{
+	partition_enter(sim, &sim->common);
+	set_now(sim, sim->now_ns, 0);
 }
 
 /* ---- actors ---- */
@@ -282,7 +305,7 @@ static struct sim_node *next_event(struct sim *sim)
 		return NULL;
 	partition_enter(sim, p);
 	n = heap_pop(&p->heap);
-	set_now(sim, n->due_ns);
+	set_now(sim, n->due_ns, n->tie);
 	sim->events++;
 	return n;
 }
@@ -335,8 +358,7 @@ void lockstep_spend(struct sim_thread *t, uint64_t ns)
 
 	if (queue_due(sim) > due_ns && due_ns <= sim->end_ns) {
 		/* Nobody else has anything to do until then: no hand-over. */
-		sim->here->ties++;
-		set_now(sim, due_ns);
+		set_now(sim, due_ns, next_tie(sim));
 		return;
 	}
 	t->state = THREAD_QUEUED;
@@ -469,7 +491,7 @@ static void run_begins(struct sim *sim)
 
 static void run_ends(struct sim *sim)
 {
-	partition_enter(sim, &sim->common);
+	partition_leave(sim);
 	locals_change(sim, NULL);
 	if (sim->signal_stack.ss_size)
 		sigaltstack(&sim->signal_stack, NULL);
@@ -497,7 +519,7 @@ void lockstep_let_pass(struct sim *sim, uint64_t ns)
 		one_event(sim);
 	run_ends(sim);
 	if (sim->now_ns < end_ns)
-		set_now(sim, end_ns);
+		set_now(sim, end_ns, 0);
 }
 
 static bool all_done(struct sim *sim)
@@ -523,7 +545,7 @@ void lockstep_stop(struct sim *sim)
 	end = sim->events + STOP_EVENTS;
 	while (!all_done(sim) && queue_due(sim) != SIM_IDLE && sim->events < end)
 		one_event(sim);
-	partition_enter(sim, &sim->common);
+	partition_leave(sim);
 	locals_change(sim, NULL);
 	if (all_done(sim))
 		return;

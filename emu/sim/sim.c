@@ -32,6 +32,8 @@ struct sim *sim_create(const struct sim_config *cfg)
 	if (sim_is_lockstep(sim) ? lockstep_partition_init(sim, &sim->common, 0) :
 	    threads_create(sim))
 		goto no_clock;
+	if (sim_is_lockstep(sim))
+		trace_follow(sim->trace, &sim->turn);
 	return sim;
 
 no_clock:
@@ -53,7 +55,9 @@ void sim_destroy(struct sim *sim)
 
 	if (!sim)
 		return;
-	if (!sim_is_lockstep(sim))
+	if (sim_is_lockstep(sim))
+		trace_follow(sim->trace, NULL);
+	else
 		threads_destroy(sim);
 	while ((t = sim->threads)) {
 		assert(atomic_load(&t->ended));

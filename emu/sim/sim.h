@@ -40,7 +40,7 @@ struct sim_config {
 	uint64_t seed;
 	uint32_t jitter_ns; /* lockstep: each wake-up of a software thread up to
 			       this much later */
-	struct trace *trace;
+	struct trace *trace;	/* outlives the sim; may be NULL */
 };
 
 struct sim *sim_create(const struct sim_config *cfg); /* NULL: no memory */

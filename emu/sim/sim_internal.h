@@ -11,6 +11,7 @@
 #include "sim/grace.h"
 #include "sim/rng.h"
 #include "sim/sim.h"
+#include "trace/trace.h"
 
 #define NOT_QUEUED UINT32_MAX
 
@@ -56,6 +57,7 @@ struct sim_partition {
 	struct sim_node node;	/* its earliest event, in the queue of partitions */
 	struct sim_heap heap;
 	uint64_t key, ties;	/* of its random numbers, and how many it has drawn */
+	uint32_t ring;		/* of the trace */
 };
 
 /* wakeup.c */
@@ -157,6 +159,8 @@ struct sim {
 	struct sim_heap heap;		/* of partitions */
 	struct sim_partition common;	/* of software that is on no board */
 	struct sim_partition *here;	/* whose event runs; outside of runs, common */
+	uint32_t epoch;			/* changes when common comes, and when it goes */
+	struct trace_turn turn;		/* for the trace: time, place and ring of what runs */
 	struct sim_thread *current;	/* runs; NULL: the scheduler */
 	struct sim_thread *ended;	/* just now; the scheduler frees its stack */
 	bool on_signal_stack;		/* the thread that has just begun to wait is */

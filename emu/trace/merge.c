@@ -100,9 +100,29 @@ static void ring_look(struct trace_merge *m, uint32_t i)
 	m->at[i].now = NULL;
 }
 
-static uint64_t number_of(uint64_t seq)
+static void ring_begin(struct trace_merge *m, uint32_t i, uint64_t head, uint64_t next)
 {
-	return seq & ((1ull << 48) - 1);
+	const struct trace_ring *r = m->at[i].ring;
+
+	m->at[i].next = next;
+	m->at[i].end = head;
+	m->at[i].last = atomic_load_explicit(&r->records, memory_order_relaxed);
+	ring_look(m, i);
+	if (m->at[i].now)
+		m->left += m->at[i].last + 1 - seq_number(m->at[i].now->seq);
+}
+
+static void merge_init(struct trace_merge *m, const struct trace_ring *ring,
+		       uint32_t rings)
+{
+	uint32_t i;
+
+	assert(rings <= TRACE_RINGS_MAX);
+	memset(m, 0, sizeof(*m));
+	m->rings = rings;
+	m->until_ns = UINT64_MAX;
+	for (i = 0; i < rings; i++)
+		m->at[i].ring = &ring[i];
 }
 
 void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
@@ -112,40 +132,46 @@ void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
 	uint64_t head, size;
 	uint32_t i;
 
-	assert(rings <= TRACE_RINGS_MAX);
-	memset(m, 0, sizeof(*m));
+	merge_init(m, ring, rings);
 	m->spill = spill;
 	m->chunks = chunks;
-	m->rings = rings;
 	for (i = 0; i < rings; i++) {
-		m->at[i].ring = &ring[i];
 		head = atomic_load_explicit(&ring[i].head,
 					    memory_order_acquire);
 		size = (uint64_t)ring[i].mask + 1;
-		m->at[i].end = head;
-		m->at[i].last = atomic_load_explicit(&ring[i].records,
-						     memory_order_relaxed);
 		if (spill) {
 			/* Only whole rings are spilled, from the first on. */
 			assert(count_chunks(m, ring[i].number) * size ==
 			       ring[i].flushed);
 			m->at[i].chunk = find_chunk(m, ring[i].number, 0);
-		} else {
-			m->at[i].next = head > size ? head - size : 0;
 		}
-		ring_look(m, i);
-		if (m->at[i].now)
-			m->left += m->at[i].last + 1 -
-				   number_of(m->at[i].now->seq);
+		ring_begin(m, i, head, spill || head < size ? 0 : head - size);
 	}
+}
+
+void merge_begin_rest(struct trace_merge *m, const struct trace_ring *ring, uint32_t rings,
+		      uint64_t until_ns)
+{
+	uint32_t i;
+
+	merge_init(m, ring, rings);
+	m->until_ns = until_ns;
+	for (i = 0; i < rings; i++)
+		ring_begin(m, i, atomic_load_explicit(&ring[i].head, memory_order_relaxed),
+			   ring[i].flushed);
+}
+
+uint64_t merge_place(const struct trace_merge *m, uint32_t i)
+{
+	return m->at[i].now ? m->at[i].next - 1 : m->at[i].next;
 }
 
 /* Is the cause of rec still to come? */
 static bool must_wait(const struct trace_merge *m,
 		      const struct trace_record *rec)
 {
-	uint32_t number = (uint32_t)(rec->cause >> 48), first;
-	uint64_t n = number_of(rec->cause), i;
+	uint32_t number = seq_ring(rec->cause), first;
+	uint64_t n = seq_number(rec->cause), i;
 
 	if (!rec->cause)
 		return false;
@@ -153,42 +179,67 @@ static bool must_wait(const struct trace_merge *m,
 	if (number < first || number - first >= m->rings)
 		return false;
 	i = number - first;
-	return m->at[i].now && n >= number_of(m->at[i].now->seq) &&
+	return m->at[i].now && n >= seq_number(m->at[i].now->seq) &&
 	       n <= m->at[i].last;
+}
+
+static bool is_before(const struct trace_record *a, const struct trace_record *b)
+{
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->wall_ns < b->wall_ns;
+}
+
+/* The ring that gave the last record goes on with what it did then: no need to look at others. */
+static bool goes_on(const struct trace_merge *m, uint32_t i)
+{
+	const struct trace_record *rec = m->at[i].now;
+
+	return m->alone && rec && rec->time_ns == m->time_ns && rec->wall_ns == m->wall_ns &&
+	       !must_wait(m, rec);
+}
+
+/* The ring whose record is next, or rings. */
+static uint32_t ring_first(struct trace_merge *m)
+{
+	uint32_t i, best = m->rings, late = m->rings, *to;
+
+	for (i = 0; i < m->rings; i++) {
+		if (!m->at[i].now)
+			continue;
+		to = must_wait(m, m->at[i].now) ? &late : &best;
+		if (*to == m->rings || is_before(m->at[i].now, m->at[*to].now))
+			*to = i;
+	}
+	/* A cause that names itself or a circle: damaged, not stuck. */
+	if (best == m->rings)
+		best = late;
+	m->alone = true;
+	for (i = 0; i < m->rings; i++)
+		if (m->at[i].now && i != best && !is_before(m->at[best].now, m->at[i].now))
+			m->alone = false;
+	return best;
 }
 
 const struct trace_record *merge_next(struct trace_merge *m)
 {
-	const struct trace_record *rec, *best = NULL, *late = NULL;
-	uint32_t i, best_at = 0, late_at = 0;
+	const struct trace_record *rec;
+	uint32_t i = m->rings;
 
-	if (m->given)
+	if (m->given) {
 		ring_look(m, m->given - 1);
+		if (goes_on(m, m->given - 1))
+			i = m->given - 1;
+	}
 	m->given = 0;
-	for (i = 0; i < m->rings; i++) {
-		rec = m->at[i].now;
-		if (!rec)
-			continue;
-		if (must_wait(m, rec)) {
-			if (!late || rec->wall_ns < late->wall_ns) {
-				late = rec;
-				late_at = i;
-			}
-		} else if (!best || rec->wall_ns < best->wall_ns) {
-			best = rec;
-			best_at = i;
-		}
-	}
-	if (!best) {
-		/* A cause that names itself or a circle: damaged, not stuck. */
-		best = late;
-		best_at = late_at;
-	}
-	if (!best)
+	if (i == m->rings)
+		i = ring_first(m);
+	if (i == m->rings || m->at[i].now->time_ns >= m->until_ns)
 		return NULL;
-	m->given = best_at + 1;
+	rec = m->at[i].now;
+	m->given = i + 1;
+	m->time_ns = rec->time_ns;
+	m->wall_ns = rec->wall_ns;
 	m->left--;
-	return best;
+	return rec;
 }
 
 void merge_end(struct trace_merge *m)

@@ -2,13 +2,12 @@
 /*
  * Rings of records.
  *
- * A ring has one writer. In lockstep that is the thread that runs everything, in
- * threads mode the thread that claimed the ring with its first event. Rings lie
- * in one mapping that the system fills on first touch, so that a claim costs no
- * call.
+ * A ring has one writer at a time. In lockstep each part of the run has a ring (trace_turn),
+ * in threads mode each thread that claimed one with its first event. The rings of threads
+ * lie in one mapping that the system fills on first touch, so that a claim costs no call.
  *
- * When the text of every record is wanted, a full ring of lockstep is written
- * at once. Threads must be merged first, so their full rings go to a spill file
+ * When the text of every record is wanted, it is written in lockstep as soon as a ring is
+ * full (order.h). Threads must be merged first, so their full rings go to a spill file
  * in binary and become text in trace_destroy().
  */
 #include "trace/trace.h"
@@ -23,22 +22,22 @@
 #include <unistd.h>
 
 #include "os/os.h"
-#include "trace/merge.h"
+#include "trace/order.h"
 #include "trace/packed_put.h"
 
 #define RINGS		TRACE_RINGS_MAX
 #define DEFAULT_RECORDS	65536
-#define RING_SHIFT	48	/* of a ring's number in a sequence number */
 
 struct trace {
 	/* Touched by every event. */
-	struct trace_ring *lockstep;	/* NULL in threads mode */
-	uint64_t time_ns;
+	const struct trace_turn *lockstep;	/* whose turn it is; NULL in threads mode */
+	struct trace_turn last_turn;
 	atomic_bool on;
 	uint32_t records;		/* of one ring, a power of two */
 	bool spills;			/* full rings are kept */
 
 	FILE *out;
+	struct trace_order *order;	/* lockstep with out; else NULL */
 	int spill_fd;			/* threads with out; else -1 */
 	uint64_t start_ns;
 	_Atomic uint64_t spilled;	/* chunks claimed in the spill file */
@@ -46,7 +45,7 @@ struct trace {
 	_Atomic uint32_t claimed;	/* rings in use; may run past RINGS */
 	_Atomic uint64_t homeless[EV_COUNT]; /* events without ring */
 	struct packed_sums homeless_sums;
-	struct trace_record *memory;	/* RINGS or 1 times records */
+	struct trace_record *memory;	/* of the rings of threads, or NULL */
 	struct trace_ring ring[RINGS];
 };
 
@@ -75,20 +74,75 @@ static size_t chunk_bytes(const struct trace *t)
 	return (t->records + 1) * sizeof(struct trace_record);
 }
 
-static void ring_init(struct trace *t, uint32_t i)
+static void ring_init(struct trace *t, uint32_t i, uint32_t number,
+		      struct trace_record *record)
 {
 	struct trace_ring *r = &t->ring[i];
 
-	r->record = t->memory + (size_t)i * t->records;
+	r->record = record;
 	r->mask = t->records - 1;
-	/* Ring numbers count from 1 in threads mode: 0 says lockstep. */
-	r->number = t->lockstep ? 0 : i + 1;
-	r->base = (uint64_t)r->number << RING_SHIFT;
+	r->number = number;
+	r->base = (uint64_t)number << RING_SHIFT;
+}
+
+int trace_ring_add(struct trace *t)
+{
+	uint32_t i = atomic_load_explicit(&t->claimed, memory_order_relaxed);
+	struct trace_record *record;
+
+	assert(!t->memory);
+	record = i < RINGS ? os_room(t->records, sizeof(*record)) : NULL;
+	if (!record)
+		return -ENOMEM;
+	ring_init(t, i, i, record);
+	atomic_store_explicit(&t->claimed, i + 1, memory_order_release);
+	return (int)i;
+}
+
+static bool lockstep_init(struct trace *t)
+{
+	if (t->out)
+		t->order = calloc(1, sizeof(*t->order));
+	if (t->out && !t->order)
+		return false;
+	if (trace_ring_add(t) < 0)
+		return false;
+	t->lockstep = &t->last_turn;
+	return true;
+}
+
+static bool threads_init(struct trace *t)
+{
+	uint32_t i;
+
+	t->memory = os_room((uint64_t)RINGS * t->records, sizeof(struct trace_record));
+	if (!t->memory)
+		return false;
+	/* Their numbers count from 1: 0 is the first of lockstep. */
+	for (i = 0; i < RINGS; i++)
+		ring_init(t, i, i + 1, t->memory + (size_t)i * t->records);
+	if (t->out)
+		t->spill_fd = os_file_unnamed(NULL);
+	return !t->out || t->spill_fd >= 0;
+}
+
+static void trace_free(struct trace *t)
+{
+	uint32_t i;
+
+	if (t->spill_fd >= 0)
+		close(t->spill_fd);
+	for (i = 0; !t->memory && i < RINGS; i++)
+		os_room_end(t->ring[i].record, t->records, sizeof(struct trace_record));
+	os_room_end(t->memory, (uint64_t)RINGS * t->records, sizeof(struct trace_record));
+	if (t->order)
+		order_end(t->order);
+	free(t->order);
+	free(t);
 }
 
 struct trace *trace_create(const struct trace_config *cfg)
 {
-	uint32_t i, rings = cfg->threads ? RINGS : 1;
 	struct trace *t = aligned_alloc(64, (sizeof(*t) + 63) / 64 * 64);
 
 	if (!t)
@@ -101,29 +155,13 @@ struct trace *trace_create(const struct trace_config *cfg)
 	t->spill_fd = -1;
 	t->start_ns = os_now_ns();
 	atomic_init(&t->on, true);
-	t->memory = os_room((uint64_t)rings * t->records, sizeof(struct trace_record));
-	if (!t->memory)
-		goto no_memory;
-	if (cfg->threads && cfg->out) {
-		t->spill_fd = os_file_unnamed(NULL);
-		if (t->spill_fd < 0)
-			goto no_spill;
+	if (!(cfg->threads ? threads_init(t) : lockstep_init(t))) {
+		trace_free(t);
+		return NULL;
 	}
-	if (!cfg->threads) {
-		t->lockstep = &t->ring[0];
-		atomic_init(&t->claimed, 1);
-	}
-	for (i = 0; i < rings; i++)
-		ring_init(t, i);
 	if (t->out)
 		trace_header_text(t->out);
 	return t;
-
-no_spill:
-	os_room_end(t->memory, (uint64_t)rings * t->records, sizeof(struct trace_record));
-no_memory:
-	free(t);
-	return NULL;
 }
 
 /*
@@ -161,10 +199,22 @@ static __attribute__((noinline)) struct trace_ring *ring_find(struct trace *t)
 	return r;
 }
 
-static inline struct trace_ring *ring_known(const struct trace *t)
+/* Places do not go back, so that all records of a ring are in the order of the merge. */
+static inline struct trace_ring *ring_of_turn(struct trace *t)
+{
+	const struct trace_turn *turn = t->lockstep;
+	struct trace_ring *r = &t->ring[turn->ring];
+
+	if (r->time_ns != turn->time_ns || r->wall_ns < turn->place)
+		r->wall_ns = turn->place;
+	r->time_ns = turn->time_ns;
+	return r;
+}
+
+static inline struct trace_ring *ring_known(struct trace *t)
 {
 	if (t->lockstep)
-		return t->lockstep;
+		return ring_of_turn(t);
 	if (mine.trace == t && mine.start_ns == t->start_ns)
 		return mine.ring;
 	return NULL;
@@ -206,12 +256,17 @@ static void spill_ring(struct trace *t, struct trace_ring *r)
 	}
 }
 
+static uint32_t rings_used(const struct trace *t)
+{
+	uint32_t n = atomic_load_explicit(&t->claimed, memory_order_acquire);
+
+	return n < RINGS ? n : RINGS;
+}
+
 static void ring_flush(struct trace *t, struct trace_ring *r, uint64_t head)
 {
 	if (t->lockstep) {
-		for (; r->flushed < head; r->flushed++)
-			trace_record_text(t->out,
-					  &r->record[r->flushed & r->mask]);
+		order_stream(t->order, t->ring, rings_used(t), t->lockstep->time_ns, t->out);
 		return;
 	}
 	spill_ring(t, r);
@@ -300,7 +355,7 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 	rec = &r->record[head & r->mask];
 	rec->seq = r->base | ring_number(r, 1);
 	rec->cause = at->cause;
-	rec->time_ns = t->time_ns;
+	rec->time_ns = r->time_ns;
 	rec->wall_ns = r->wall_ns;
 	rec->event = (uint16_t)ev;
 	rec->board = at->board;
@@ -380,15 +435,17 @@ uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
 	       packed_put(t, r, w, &sum) : 0;
 }
 
-void trace_set_time(struct trace *t, uint64_t time_ns)
+void trace_follow(struct trace *t, const struct trace_turn *turn)
 {
-	if (t && t->lockstep)
-		t->time_ns = time_ns;
+	if (!t || !t->lockstep)
+		return;
+	t->last_turn = *t->lockstep;
+	t->lockstep = turn ? turn : &t->last_turn;
 }
 
 void trace_tick_at(struct trace *t, uint64_t monotonic_ns)
 {
-	struct trace_ring *r = t ? ring_mine(t) : NULL;
+	struct trace_ring *r = t && !t->lockstep ? ring_mine(t) : NULL;
 
 	if (r)
 		r->wall_ns = monotonic_ns - t->start_ns;
@@ -422,13 +479,6 @@ void trace_enable(struct trace *t, bool on)
 		atomic_store_explicit(&t->on, on, memory_order_relaxed);
 }
 
-static uint32_t rings_used(const struct trace *t)
-{
-	uint32_t n = atomic_load_explicit(&t->claimed, memory_order_acquire);
-
-	return n < RINGS ? n : RINGS;
-}
-
 uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
 			uint32_t n)
 {
@@ -439,6 +489,8 @@ uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
 
 	if (!t)
 		return 0;
+	if (t->lockstep)
+		return order_snapshot(t->ring, rings_used(t), out, n);
 	merge_begin(&m, t->ring, rings_used(t), NULL, 0);
 	skip = m.left > n ? m.left - n : 0;
 	while ((rec = merge_next(&m)) != NULL) {
@@ -513,14 +565,13 @@ static void append_counts(const struct trace *t)
 
 void trace_destroy(struct trace *t)
 {
-	struct trace_ring *r;
 	uint64_t lost;
 
 	if (!t)
 		return;
-	if (t->out && t->lockstep) {
-		r = t->lockstep;
-		ring_flush(t, r, atomic_load(&r->head));
+	if (t->order) {
+		order_stream(t->order, t->ring, rings_used(t), UINT64_MAX, t->out);
+		atomic_fetch_add(&t->lost, t->order->unknown);
 	} else if (t->out) {
 		write_threads(t);
 	}
@@ -530,9 +581,5 @@ void trace_destroy(struct trace *t)
 	if (t->out)
 		fflush(t->out);
 	append_counts(t);
-	if (t->spill_fd >= 0)
-		close(t->spill_fd);
-	os_room_end(t->memory, (t->lockstep ? 1 : RINGS) * (uint64_t)t->records,
-		    sizeof(struct trace_record));
-	free(t);
+	trace_free(t);
 }

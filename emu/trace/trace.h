@@ -4,9 +4,10 @@
  * needs event.h alone.
  *
  * A record is fixed-size and binary, goes into a ring and names the record that caused it,
- * so that a trace is a graph and not just a list. In lockstep there is one ring (one writer,
- * one order); in threads mode each thread has its own ring and the upper 16 bits of a
- * sequence number name it.
+ * so that a trace is a graph and not just a list. In lockstep each part of a run has its own
+ * ring (a board and its software; what is on no board), in threads mode each thread, and the
+ * upper 16 bits of a sequence number name it. What readers are given of lockstep is in one
+ * order and numbered from 1.
  */
 #ifndef FL_TRACE_H
 #define FL_TRACE_H
@@ -23,7 +24,11 @@ struct trace_record {
 	uint64_t seq;	  /* never 0 */
 	uint64_t cause;	  /* seq of the causing record, 0: none */
 	uint64_t time_ns; /* virtual time; 0 in threads mode */
-	uint64_t wall_ns; /* since start; coarse: read once per batch of work */
+	/*
+	 * Since start; coarse: read once per batch of work. In a ring of lockstep,
+	 * trace_turn.place; for readers 0 there.
+	 */
+	uint64_t wall_ns;
 	uint16_t event;	  /* enum trace_event */
 	uint8_t board;
 	uint8_t pad;
@@ -54,8 +59,26 @@ struct trace *trace_create(const struct trace_config *cfg);
 /* Write what is left to cfg.out (the FILE stays open); free. */
 void trace_destroy(struct trace *t);
 
-/* Lockstep: the scheduler sets the time that following records carry. */
-void trace_set_time(struct trace *t, uint64_t time_ns);
+/*
+ * Lockstep: one more ring. Its number, from 1 on (0 is there from the start), or -ENOMEM if
+ * there is no memory for it, or 256 of them.
+ */
+int trace_ring_add(struct trace *t);
+/*
+ * Lockstep: into which ring a record goes, and which time it carries, which never goes back.
+ * Of those of one time in several rings, the ones with the smaller place come first, unless
+ * the others caused them. In one ring, a place that is smaller than the one before it counts
+ * as that one.
+ */
+struct trace_turn {
+	uint64_t time_ns, place;
+	uint32_t ring;
+};
+/*
+ * From here on turn says so, whenever a record is made. NULL: as it does now; before the first
+ * call it is all 0.
+ */
+void trace_follow(struct trace *t, const struct trace_turn *turn);
 /* Threads: read the wall clock once for the following records of this thread.
  */
 void trace_tick(struct trace *t);
@@ -70,7 +93,9 @@ void trace_enable(struct trace *t, bool on);
 
 /*
  * Copy at most n of the newest records, oldest first, in sequence order;
- * returns how many. For lockstep, or after every thread has stopped.
+ * returns how many. For lockstep, or after every thread has stopped. Where a ring of lockstep
+ * has lost records, those of others that are older are left out, too, and a cause that is
+ * among them is 0.
  */
 uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
 			uint32_t n);

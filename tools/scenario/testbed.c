@@ -15,8 +15,8 @@
 #include "tools/scenario/landing.h"
 #include "trace/trace.h"
 
-#define RING_LOCKSTEP	(1u << 20)
-#define RING_THREAD (1u << 12) /* a larger one does not stay in the cache */
+#define RING_BOARD	(1u << 19)
+#define RING_THREAD	(1u << 12)	/* a larger one does not stay in the cache */
 /* How long the wires and cards may go on after the last statement. */
 #define DRAIN_NS	5000000000ull
 #define DRAIN_STEP_NS	20000
@@ -130,8 +130,7 @@ struct testbed *testbed_create(const struct testbed_config *cfg, char *error,
 	w->cfg = *cfg;
 	w->process = os_room(TESTBED_PROCESSES, sizeof(*w->process));
 	if (!w->process) {
-		os_room_end(w->process, TESTBED_PROCESSES, sizeof(*w->process));
-	free(w);
+		free(w);
 		return NULL;
 	}
 	/* Below the handler that comes with the first board. */
@@ -146,8 +145,7 @@ struct testbed *testbed_create(const struct testbed_config *cfg, char *error,
 	}
 	snprintf(error, error_bytes, "no memory for the boards");
 	w->ring_records = cfg->trace_records ? cfg->trace_records :
-			  cfg->mode == SIM_LOCKSTEP ? RING_LOCKSTEP :
-						      RING_THREAD;
+			  cfg->mode == SIM_LOCKSTEP ? RING_BOARD : RING_THREAD;
 	trace = (struct trace_config){ .ring_records = w->ring_records,
 				       .threads = cfg->mode == SIM_THREADS,
 				       .out = cfg->trace };

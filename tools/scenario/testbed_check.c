@@ -142,8 +142,8 @@ struct trace_record *testbed_records(struct testbed *w, uint32_t *count,
 		total += trace_count(w->trace, (enum trace_event)ev);
 	/* Threads may add more while we copy. */
 	room = total + 65536;
-	if (w->cfg.mode == SIM_LOCKSTEP && room > w->ring_records)
-		room = w->ring_records;
+	if (w->cfg.mode == SIM_LOCKSTEP && room > w->ring_records * (w->boards + 1ull))
+		room = w->ring_records * (w->boards + 1ull);
 	r = malloc((room ? room : 1) * sizeof(*r));
 	if (!r)
 		return NULL;

@@ -45,7 +45,7 @@ struct testbed_config {
 	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
 	struct capture *capture;	/* every packet, or NULL (fabric/capture.h) */
-	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
+	uint32_t trace_records;		/* ring; 0: 2^19 a board in lockstep, 2^12 a thread */
 	bool strangers;			/* as in board.h */
 	/*
 	 * Do not check after every event. Else FAULTLINE_CHECKS=all in the environment

@@ -226,13 +226,14 @@ TEST("a record keeps its cause, its place, its time and its arguments")
 				     .attempt = 5 };
 	struct trace_at effect = at;
 	struct trace *t = test_trace_lockstep(16, NULL);
+	struct trace_turn turn = { .time_ns = 100 };
 	struct trace_record r[3];
 	uint64_t first, second;
 
 	test_cleanup(test_trace_destroy, t);
-	trace_set_time(t, 100);
+	trace_follow(t, &turn);
 	first = trace_emit(t, EV_ENG_FAULT, &at, 1, 0, 0x4000, 6);
-	trace_set_time(t, 250);
+	turn.time_ns = 250;
 	effect.cause = first;
 	second = trace_emit(t, EV_DRV_WORK, &effect, 9, 8, 7, 6);
 	EXPECT_NE(first, 0);
@@ -279,10 +280,12 @@ static void write_story(uint32_t records, char **text, size_t *n)
 	FILE *f = open_memstream(text, n);
 	struct trace *t = test_trace_lockstep(records, f);
 	struct trace_at at = { .xfer = 1 };
+	struct trace_turn turn = { 0 };
 	int i;
 
+	trace_follow(t, &turn);
 	for (i = 0; i < 1000; i++) {
-		trace_set_time(t, (uint64_t)i * 10);
+		turn.time_ns = (uint64_t)i * 10;
 		trace_tick(t);
 		at.cause = trace_emit(t, (enum trace_event)(i % EV_COUNT), &at,
 				      (uint64_t)i, 2, 3, 4);
@@ -337,7 +340,7 @@ TEST("no recorder at all is allowed everywhere")
 	EXPECT_EQ(trace_emit(NULL, EV_SMMU_HIT, &nowhere, 0, 0, 0, 0), 0);
 	EXPECT_EQ(trace_count(NULL, EV_SMMU_HIT), 0);
 	EXPECT_EQ(trace_snapshot(NULL, &r, 1), 0);
-	trace_set_time(NULL, 1);
+	trace_follow(NULL, NULL);
 	trace_tick(NULL);
 	trace_enable(NULL, false);
 	trace_destroy(NULL);
