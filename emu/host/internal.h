@@ -19,6 +19,7 @@
 #include "host/counts.h"
 #include "host/cpu.h"
 #include "host/process.h"
+#include "sim/sim.h"
 #include "sim/timing.h"
 
 #define ARENA_PAGES	(HOST_ARENA_BYTES / HOST_PAGE)
@@ -240,6 +241,7 @@ struct host_kernel {
 	struct host_swap swap;
 
 	struct sim_thread *irq_thread;
+	struct sim_offer irq_offer;
 	struct sim_mutex irq_lock;	/* irq[] and a handler that runs */
 	struct host_irq irq[IRQ_LINES];
 	atomic_uint irq_level;		/* a bit for each line */

@@ -17,6 +17,13 @@
 
 static void irq_now(void *arg);
 
+static void irq_wake(void *arg)
+{
+	struct host_kernel *k = arg;
+
+	sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
+}
+
 /*
  * From hardware, under the device lock: must not block. What the thread that
  * happens to run the hardware is about has nothing to do with it.
@@ -33,8 +40,8 @@ static void irq_line_changed(void *arg, enum irq_line line, bool level)
 		/* What follows releases it. */
 		atomic_store_explicit(&k->irq_event[line], at.cause, memory_order_relaxed);
 		atomic_fetch_or(&k->irq_level, bit);
-		if (!sim_defer(SIM_DEFER_IRQ, irq_now, k))
-			sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
+		if (!sim_defer(SIM_DEFER_IRQ, irq_now, k) && !sim_offer(&k->irq_offer))
+			irq_wake(k);
 	} else {
 		atomic_fetch_and(&k->irq_level, ~bit);
 		trace_emit(k->trace, EV_IRQ_LOWER, &at, line, 0, 0, 0);
@@ -135,6 +142,7 @@ int host_irq_start(struct host_kernel *k)
 					    irq_main, k);
 	if (!k->irq_thread)
 		return -ENOMEM;
+	k->irq_offer = (struct sim_offer){ irq_now, irq_wake, k };
 	board_irq_handler(k->board, irq_line_changed, k);
 	/* A board that ran before this kernel may have one high already. */
 	for (line = 0; line < IRQ_LINES; line++)

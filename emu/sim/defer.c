@@ -11,12 +11,18 @@ static _Thread_local struct {
 	bool open;
 	enum sim_defers most;
 	unsigned int works, works_most;	/* works_most 0: no limit */
+	struct sim *offered;		/* there it has taken an offer; or NULL */
 	struct sim_deferred_calls left;
 	/* sim_before_wait(); NULL: nothing is to be done */
 	void (*before)(void *arg);
 	void *arg;
 	unsigned int worked;
 } deferred;
+
+bool sim_takes_irqs(void)
+{
+	return deferred.open;
+}
 
 bool sim_takes_work(void)
 {
@@ -53,6 +59,26 @@ void sim_defers_begin(const struct sim *sim, enum sim_defers most, unsigned int 
 	deferred.works_most = works;
 }
 
+void defers_offered(struct sim *sim)
+{
+	if (!hardware_offers(sim) || deferred.offered)
+		return;
+	deferred.offered = sim;
+	atomic_fetch_add(&sim->interrupted, 1);
+}
+
+/* Another interrupt may have come meanwhile. */
+static bool defers_go_on(void)
+{
+	if (deferred.left.count || !deferred.offered)
+		return deferred.left.count;
+	if (hardware_offers(deferred.offered))
+		return true;
+	atomic_fetch_sub(&deferred.offered->interrupted, 1);
+	deferred.offered = NULL;
+	return false;
+}
+
 void sim_defers_end(void)
 {
 	struct sim_deferred_calls *left = &deferred.left;
@@ -61,7 +87,9 @@ void sim_defers_end(void)
 	unsigned int i;
 
 	/* Oldest first; one that is under way may be deferred anew. */
-	while (left->count) {
+	while (defers_go_on()) {
+		if (!left->count)
+			continue;
 		fn = left->call[0].fn;
 		arg = left->call[0].arg;
 		left->count--;

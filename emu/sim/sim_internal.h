@@ -143,6 +143,9 @@ struct sim_hardware {
 	struct sim *sim;		/* NULL: not started */
 	pthread_t pthread;
 	_Atomic(struct sim_domain *) first;
+	_Atomic(const struct sim_offer *) offer;	/* that nobody has taken; or NULL */
+	uint64_t offer_ns;		/* since when */
+	atomic_uint unwanted;		/* so many in a row nobody has taken */
 };
 
 struct sim {
@@ -183,6 +186,8 @@ struct sim {
 	atomic_bool clock_asleep, hardware_stop;
 	struct sim_hardware hardware[HARDWARE_MAX];
 	unsigned int served;		/* domains that have a thread */
+	atomic_uint offers;		/* of these threads */
+	atomic_uint interrupted;	/* threads that have taken one */
 	atomic_uint turn_steps;		/* sim_turns(); 0: no limit */
 	atomic_uint leaving;		/* threads that will call left */
 	void (*left)(void *arg);
@@ -218,6 +223,9 @@ bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns);
 void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns);
 void lockstep_wait(struct sim_thread *t, uint64_t timeout_ns);
 void lockstep_wake(struct sim_thread *t, uint64_t delay_ns);
+
+/* defer.c: the calling thread polls, and takes what hardware offers. */
+void defers_offered(struct sim *sim);
 
 /* threads.c */
 int threads_create(struct sim *sim);
@@ -262,6 +270,8 @@ void threads_access(unsigned int channel, bool begins);
 int hardware_start(struct sim *sim);
 void hardware_serve(struct sim_domain *d);
 void hardware_stop(struct sim *sim);
+/* What is offered the calling thread defers, if it takes interrupts. Was there anything? */
+bool hardware_offers(struct sim *sim);
 
 /*
  * grace.c: the calling pthread runs hardware from here to there (threads mode); between two

@@ -387,9 +387,12 @@ void threads_pump(struct sim_domain *d)
 {
 	static _Thread_local unsigned int pumps;
 
-	if (threads_inline(d->sim))
+	if (threads_inline(d->sim)) {
 		threads_run_wanted(d);
-	else if (++pumps % PUMPS_BEFORE_HELP == 0)
+		return;
+	}
+	defers_offered(d->sim);
+	if (++pumps % PUMPS_BEFORE_HELP == 0)
 		threads_help(d->sim);
 }
 

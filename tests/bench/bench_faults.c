@@ -17,7 +17,7 @@
 
 #define PAGE	4096u
 #define PAGES	16u
-#define IN_A_ROW 8u	/* faults, requests or registrations of a window */
+#define IN_A_ROW 32u	/* faults, requests or registrations of a window */
 
 /* ---- the yardsticks ---- */
 

@@ -247,11 +247,12 @@ TEST("changes of the line arrive one at a time and in order, whoever makes them"
 TEST("the trace tells the causes: fault, stall, resume")
 {
 	struct rig *r = fault_mode(CFCFG | HUPCF);
+	const struct trace_at nowhere = { 0 };
 	struct trace_record rec[64];
 	struct smmu_stats st;
 	uint32_t n;
 
-	r->a.cause = 77;
+	r->a.cause = trace_emit(r->trace, EV_APP_NOTE, &nowhere, 0, 0, 0, 0);
 	r->a.xfer = 5;
 	r->a.block = 2;
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
@@ -262,7 +263,8 @@ TEST("the trace tells the causes: fault, stall, resume")
 	EXPECT_EQ(rec[n - 1].event, EV_SMMU_RESUME);
 	EXPECT_EQ(rec[n - 2].event, EV_SMMU_STALL);
 	EXPECT_EQ(rec[n - 3].event, EV_SMMU_FAULT);
-	EXPECT_EQ(rec[n - 3].cause, 77);
+	EXPECT(r->a.cause);
+	EXPECT_EQ(rec[n - 3].cause, r->a.cause);
 	EXPECT_EQ(rec[n - 2].cause, rec[n - 3].seq);
 	EXPECT_EQ(rec[n - 1].cause, rec[n - 2].seq);
 	EXPECT_EQ(r->a.event, rec[n - 2].seq);
