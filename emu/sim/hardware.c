@@ -9,83 +9,8 @@
 #include "sim/sim_internal.h"
 
 #define IDLE_SPINS 2000		/* empty rounds before yielding */
-#define UNWANTED_MANY 4		/* offers in a row that nobody took: it seems that nobody polls */
 #define CLOCK_TICK_NS 500000	/* resolution of alarms */
 #define CLOCK_IDLE_TICKS 20	/* without one, and the clock's thread sleeps */
-
-/* Whose thread this is. */
-static _Thread_local struct sim_hardware *hardware_self;
-
-bool sim_offer(const struct sim_offer *o)
-{
-	struct sim_hardware *h = hardware_self;
-	const struct sim_offer *before = NULL;
-
-	if (!h)
-		return false;
-	/*
-	 * seq_cst: what o is about was said before. If this one is still there, whoever takes it
-	 * does so later than that.
-	 */
-	if (!atomic_compare_exchange_strong(&h->offer, &before, o))
-		return before == o;
-	h->offer_ns = os_now_ns();
-	atomic_fetch_add(&h->sim->offers, 1);
-	return true;
-}
-
-static const struct sim_offer *offer_take(struct sim_hardware *h)
-{
-	const struct sim_offer *o = atomic_exchange(&h->offer, NULL);
-
-	if (o)
-		atomic_fetch_sub(&h->sim->offers, 1);
-	return o;
-}
-
-bool hardware_offers(struct sim *sim)
-{
-	const struct sim_offer *o;
-	bool taken = false;
-	unsigned int i;
-
-	if (!atomic_load_explicit(&sim->offers, memory_order_relaxed) || !sim_takes_irqs())
-		return false;
-	for (i = 0; i < HARDWARE_MAX; i++) {
-		o = offer_take(&sim->hardware[i]);
-		if (!o)
-			continue;
-		taken = true;
-		atomic_store_explicit(&sim->hardware[i].unwanted, 0, memory_order_relaxed);
-		if (sim_defer(SIM_DEFER_IRQ, o->fn, o->arg) == SIM_NOT_DEFERRED)
-			o->nobody(o->arg);
-	}
-	return taken;
-}
-
-static void offer_end(struct sim_hardware *h)
-{
-	const struct sim_offer *o = offer_take(h);
-
-	if (!o)
-		return;
-	atomic_fetch_add_explicit(&h->unwanted, 1, memory_order_relaxed);
-	o->nobody(o->arg);
-}
-
-/* Nobody polls, or who has is about something else, or interrupted and not at its end. */
-static bool offer_is_late(struct sim_hardware *h)
-{
-	uint64_t most_ns = SIM_OFFER_POLLED_NS;
-
-	if (!atomic_load_explicit(&h->offer, memory_order_relaxed))
-		return false;
-	if (atomic_load_explicit(&h->sim->interrupted, memory_order_relaxed))
-		most_ns = SIM_OFFER_BUSY_NS;
-	else if (atomic_load_explicit(&h->unwanted, memory_order_relaxed) >= UNWANTED_MANY)
-		most_ns = SIM_OFFER_NS;
-	return os_now_ns() - h->offer_ns > most_ns;
-}
 
 static void *dedicated_main(void *arg)
 {
@@ -93,7 +18,7 @@ static void *dedicated_main(void *arg)
 	struct sim_domain *d;
 	unsigned int idle = 0;
 
-	hardware_self = h;
+	offers_begin(h);
 	threads_stay(true);
 	while (!atomic_load(&h->sim->hardware_stop)) {
 		idle++;
@@ -104,8 +29,7 @@ static void *dedicated_main(void *arg)
 				idle = 0;
 			}
 		grace_thread_quiet();
-		if (offer_is_late(h))
-			offer_end(h);
+		offers_look(h);
 		if (idle > IDLE_SPINS) {
 			threads_stay(false);
 			os_yield();
@@ -113,7 +37,7 @@ static void *dedicated_main(void *arg)
 		}
 	}
 	threads_stay(false);
-	offer_end(h);
+	offers_end(h);
 	return NULL;
 }
 

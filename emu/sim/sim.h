@@ -168,9 +168,7 @@ enum sim_deferred { SIM_NOT_DEFERRED, SIM_DEFERRED, SIM_DEFERRED_BEFORE };
 enum sim_deferred sim_defer(enum sim_defers kind, void (*fn)(void *arg), void *arg);
 void sim_defers_begin(const struct sim *sim, enum sim_defers most, unsigned int works);
 void sim_defers_end(void);
-/* Does the calling thread take interrupts now? */
-bool sim_takes_irqs(void);
-/* And work? fn asks, since it may have changed (below). */
+/* Does the calling thread take work now? fn asks, since it may have changed (below). */
 bool sim_takes_work(void);
 
 /*
@@ -178,8 +176,9 @@ bool sim_takes_work(void);
  * that polls can be interrupted. The next one that polls while it takes interrupts calls
  * fn(arg) in its sim_defers_end(). If none has come after a while, nobody(arg) is called by
  * the hardware's thread: after SIM_OFFER_POLLED_NS, or SIM_OFFER_NS where nobody has taken the
- * last ones, and while a thread does what it has taken, after SIM_OFFER_BUSY_NS. What has been offered and not been taken is not offered twice.
- * False: the calling thread is not the hardware's, or has offered something else.
+ * last ones, and while a thread does what it has taken, after SIM_OFFER_BUSY_NS. What has been
+ * offered and not been taken is not offered twice. False: the calling thread is not the
+ * hardware's, or has offered something else.
  */
 #define SIM_OFFER_NS		5000u
 #define SIM_OFFER_POLLED_NS	25000u

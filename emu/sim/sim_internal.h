@@ -224,8 +224,12 @@ void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns);
 void lockstep_wait(struct sim_thread *t, uint64_t timeout_ns);
 void lockstep_wake(struct sim_thread *t, uint64_t delay_ns);
 
-/* defer.c: the calling thread polls, and takes what hardware offers. */
-void defers_offered(struct sim *sim);
+/* defer.c: h has this thread, and looks whether its offer was taken; no more offers. */
+void offers_begin(struct sim_hardware *h);
+void offers_look(struct sim_hardware *h);
+void offers_end(struct sim_hardware *h);
+/* The calling thread polls. */
+void offers_polled(struct sim *sim);
 
 /* threads.c */
 int threads_create(struct sim *sim);
@@ -270,8 +274,6 @@ void threads_access(unsigned int channel, bool begins);
 int hardware_start(struct sim *sim);
 void hardware_serve(struct sim_domain *d);
 void hardware_stop(struct sim *sim);
-/* What is offered the calling thread defers, if it takes interrupts. Was there anything? */
-bool hardware_offers(struct sim *sim);
 
 /*
  * grace.c: the calling pthread runs hardware from here to there (threads mode); between two

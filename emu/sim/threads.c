@@ -391,7 +391,7 @@ void threads_pump(struct sim_domain *d)
 		threads_run_wanted(d);
 		return;
 	}
-	defers_offered(d->sim);
+	offers_polled(d->sim);
 	if (++pumps % PUMPS_BEFORE_HELP == 0)
 		threads_help(d->sim);
 }
