@@ -493,7 +493,9 @@ struct fl_work {
  * posted, as if each had ended before the next began: bytes of an earlier WRITE
  * never lie on those of a later one, a READ brings what the WRITEs before it
  * wrote and nothing that later ones do, and a WRITE behind a READ may send what
- * that brought. (FL_QPT_RC: a READ whose answer is lost is read again, after what was
+ * that brought. So a program that looks at its memory until a number is there that its peer
+ * wrote behind data finds all of the data. The bytes of one request may come in any order.
+ * (FL_QPT_RC: a READ whose answer is lost is read again, after what was
  * posted behind it without a fence.) What follows a request that failed is not carried
  * out. Between different QPs, and on one that was made with fl_create_qp_relaxed(),
  * there is no order but that of a completion that was polled before a post, and `fence`.
