@@ -13,6 +13,9 @@
 #include "tools/scenario/words.h"
 
 #define RECORDS_A_THREAD (1u << 16)
+/* Lockstep: of all boards together, if each has that many. */
+#define RECORDS_BOARDS	(1u << 20)
+#define RECORDS_A_BOARD	(1u << 16)
 
 #define SETS_MAX 64
 
@@ -293,6 +296,18 @@ static int runner_head(const struct scenario *s, struct testbed_config *cfg,
 	return 0;
 }
 
+/* Expectations look back at the whole run; time does not matter here. */
+static uint32_t runner_records(const struct scenario *s, enum sim_mode mode)
+{
+	uint32_t n = RECORDS_BOARDS;
+
+	if (mode == SIM_THREADS)
+		return RECORDS_A_THREAD;
+	while (n > RECORDS_A_BOARD && n * (uint64_t)s->names[NAME_BOARD] > RECORDS_BOARDS)
+		n /= 2;
+	return n;
+}
+
 int scenario_run(const struct scenario *s, const struct testbed_config *given,
 		 FILE *out, bool verbose, struct runner_report *report)
 {
@@ -317,9 +332,8 @@ int scenario_run(const struct scenario *s, const struct testbed_config *given,
 		free(r);
 		return 2;
 	}
-	/* Expectations look back at the whole run; time does not matter here. */
-	if (!cfg.trace_records && cfg.mode == SIM_THREADS)
-		cfg.trace_records = RECORDS_A_THREAD;
+	if (!cfg.trace_records)
+		cfg.trace_records = runner_records(s, cfg.mode);
 	w = testbed_create(&cfg, error, sizeof(error));
 	if (!w) {
 		fprintf(out, "%s: %s\n", s->file, error);
