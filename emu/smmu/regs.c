@@ -103,6 +103,7 @@ void smmu_regs_init(struct smmu *s)
 
 		for (i = 0; i < in->count; i++) {
 			w = (in->off + i * in->stride) / 4;
+			assert(in->bits != 64 || w % 2 == 0);
 			s->reg_at[in->page][w] = (uint8_t)r;
 			if (in->bits == 64)
 				s->reg_at[in->page][w + 1] = (uint8_t)r;
@@ -196,7 +197,7 @@ static struct place reg_locate(struct smmu *s, uint32_t off)
 		return p;
 	in = &reg_info[p.reg];
 	p.word = &page_words(s, kind, p.bank)[off / 4];
-	p.upper = in->bits == 64 && (off - in->off) % in->stride == 4;
+	p.upper = in->bits == 64 && off & 4;
 	if (kind != PAGE_CB)
 		p.bank = (off - in->off) / in->stride;
 	return p;
