@@ -265,6 +265,37 @@ static bool parse_fails(struct parser *p, struct statement *st)
 	return true;
 }
 
+/* A request is named before it is said what it does: the statement of this word, or NULL. */
+static const struct rule *rule_with(const char *word)
+{
+	size_t n = strlen(word);
+	const struct rule *r;
+	const char *at;
+
+	for (r = rules; r->first; r++) {
+		if (strncmp(r->words, "new:work", 8))
+			continue;
+		for (at = strstr(r->words, word); at; at = strstr(at + 1, word))
+			if (strchr("{|", at[-1]) && strchr("|}", at[n]))
+				return r;
+	}
+	return NULL;
+}
+
+static void not_a_statement(struct parser *p, const struct token *t, const char *const *list)
+{
+	const struct rule *r = t->kind == TOK_WORD ? rule_with(t->text) : NULL;
+	char right[PARSER_RIGHT];
+
+	if (!r) {
+		parser_unknown(p, t, "a statement", list);
+		return;
+	}
+	snprintf(right, sizeof(right), "a statement, as in '%s NAME: %s ...' (%s)",
+		 r->first, t->text, r->text);
+	parser_wrong(p, t, right);
+}
+
 static const struct rule *find_rule(struct parser *p)
 {
 	const struct token *t = p->toks.tok;
@@ -293,7 +324,7 @@ static const struct rule *find_rule(struct parser *p)
 			"bytes, imm, number, resident or absent" :
 			"time, rate, count, counter or stat", list);
 	else
-		parser_unknown(p, &t[0], "a statement", list);
+		not_a_statement(p, &t[0], list);
 	return NULL;
 }
 

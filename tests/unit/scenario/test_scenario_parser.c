@@ -205,6 +205,9 @@ TEST("an unknown statement is answered with the nearest one")
 	wrong_at("borad a\n", "x.fl:1:1:", "did you mean 'board'?");
 	wrong_at("board a\n  conect a a\n", "x.fl:2:3:", "connect");
 	wrong_at("42\n", "x.fl:1:1:", "wanted: a statement");
+	wrong_at("write c a -> b\n", "x.fl:1:1:", "as in 'post NAME: write ...' (one work");
+	wrong_at("swap c a <- b\n", "x.fl:1:1:", "as in 'atomic NAME: swap ...'");
+	wrong_at("writ c a -> b\n", "x.fl:1:1:", "wanted: a statement (did you");
 }
 
 TEST("an unknown name is answered with the nearest of its kind")
