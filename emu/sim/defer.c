@@ -146,16 +146,18 @@ void offers_look(struct sim_hardware *h)
 		offers_end(h);
 }
 
+/* It is interrupted no longer. */
+static void offers_taken(void)
+{
+	if (deferred.offered)
+		atomic_fetch_sub(&deferred.offered->interrupted, 1);
+	deferred.offered = NULL;
+}
+
 /* Another interrupt may have come meanwhile. */
 static bool defers_go_on(void)
 {
-	if (deferred.left.count || !deferred.offered)
-		return deferred.left.count;
-	if (offers_take(deferred.offered))
-		return true;
-	atomic_fetch_sub(&deferred.offered->interrupted, 1);
-	deferred.offered = NULL;
-	return false;
+	return deferred.left.count || (deferred.offered && offers_take(deferred.offered));
 }
 
 void sim_defers_end(void)
@@ -165,6 +167,8 @@ void sim_defers_end(void)
 	void *arg;
 	unsigned int i;
 
+	if (!deferred.open)
+		return;
 	/* Oldest first; one that is under way may be deferred anew. */
 	while (defers_go_on()) {
 		if (!left->count)
@@ -176,6 +180,7 @@ void sim_defers_end(void)
 			left->call[i] = left->call[i + 1];
 		fn(arg);
 	}
+	offers_taken();
 	deferred.open = false;
 }
 
@@ -183,6 +188,7 @@ void sim_defers_take(struct sim_deferred_calls *to)
 {
 	*to = deferred.left;
 	deferred.left.count = 0;
+	offers_taken();
 	deferred.open = false;
 }
 

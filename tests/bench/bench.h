@@ -182,7 +182,7 @@ void bench_seeds(void);		/* bench_seeds.c: random testbeds, a scenario */
 /* ---- instructions (bench_count.c) ---- */
 
 /* The paths whose instructions are on record (bench_counts.c, counts.txt). */
-#define BENCH_PATHS 12
+#define BENCH_PATHS 13
 struct bench_path {
 	const char *name;
 	void (*run)(uint64_t n);	/* do it n times */
@@ -213,6 +213,7 @@ void bench_count_packed(uint64_t n);
 void bench_count_write8(uint64_t n);
 void bench_count_write8_long(uint64_t n);
 void bench_count_write64k(uint64_t n);
+void bench_count_write64k_cold(uint64_t n);
 void bench_count_write64k_long(uint64_t n);
 /* bench_paths.c */
 void bench_count_library8(uint64_t n);

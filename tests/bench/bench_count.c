@@ -26,6 +26,8 @@ const struct bench_path bench_paths[BENCH_PATHS] = {
 	  "8 B WRITE, through engine and wire" },
 	{ "write64k", bench_count_write64k, 10, 210,
 	  "64 KB WRITE, resident step" },
+	{ "write64k-cold", bench_count_write64k_cold, 10, 210,
+	  "64 KB WRITE, resident step, pages that the TLB does not have" },
 	{ "write64k-long", bench_count_write64k_long, 10, 210,
 	  "64 KB WRITE, through engine and wire, cells of 4096" },
 	{ "library8", bench_count_library8, 100, 2100,

@@ -216,13 +216,14 @@ static void count_writes(struct pair *p, void *arg)
 		bench_broken("the writes have gone another way");
 }
 
-static void writes_count(uint32_t bytes, uint64_t n, bool long_way)
+/* Each at its own place of span bytes. */
+static void writes_count(uint32_t bytes, uint64_t span, uint64_t n, bool long_way)
 {
 	const struct pair_config cfg = { SIM_THREADS, SIM_INLINE, 4096,
-					 2 << 20 };
+					 span > 2 << 20 ? span : 2 << 20 };
 	struct counted c = {
 		.w = { .bytes = bytes, .per_window = (uint32_t)n,
-		       .span = bytes },
+		       .span = span },
 		.long_way = long_way,
 	};
 
@@ -231,20 +232,26 @@ static void writes_count(uint32_t bytes, uint64_t n, bool long_way)
 
 void bench_count_write8(uint64_t n)
 {
-	writes_count(8, n, false);
+	writes_count(8, 8, n, false);
 }
 
 void bench_count_write8_long(uint64_t n)
 {
-	writes_count(8, n, true);
+	writes_count(8, 8, n, true);
 }
 
 void bench_count_write64k(uint64_t n)
 {
-	writes_count(1 << 16, n, false);
+	writes_count(1 << 16, 1 << 16, n, false);
 }
 
 void bench_count_write64k_long(uint64_t n)
 {
-	writes_count(1 << 16, n, true);
+	writes_count(1 << 16, 1 << 16, n, true);
+}
+
+/* Pages that neither TLB nor walk cache has, if they ever had them. */
+void bench_count_write64k_cold(uint64_t n)
+{
+	writes_count(1 << 16, COLD_BYTES, n, false);
 }
