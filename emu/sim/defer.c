@@ -157,7 +157,9 @@ static void offers_taken(void)
 /* Another interrupt may have come meanwhile. */
 static bool defers_go_on(void)
 {
-	return deferred.left.count || (deferred.offered && offers_take(deferred.offered));
+	if (!deferred.left.count && deferred.offered)
+		offers_take(deferred.offered);
+	return deferred.left.count;
 }
 
 void sim_defers_end(void)
@@ -171,8 +173,6 @@ void sim_defers_end(void)
 		return;
 	/* Oldest first; one that is under way may be deferred anew. */
 	while (defers_go_on()) {
-		if (!left->count)
-			continue;
 		fn = left->call[0].fn;
 		arg = left->call[0].arg;
 		left->count--;

@@ -24,31 +24,34 @@ static struct offered {
 	atomic_bool high;		/* there is one, and it was not served */
 	atomic_uint taken;		/* by the poller, which was offered it, */
 	atomic_uint deferred;		/* or has run the hardware itself */
-	atomic_uint woken, others;
+	atomic_uint woken, others, low;
+	bool again;			/* it was asked for another one */
+	atomic_uint steps;
 } it;
+
+/* Interrupts are levels: who is called looks, and may find it low. */
+static void offered_serve(void *arg, atomic_uint *count)
+{
+	EXPECT(arg == &it);
+	atomic_fetch_add(atomic_exchange(&it.high, false) ? count : &it.low, 1);
+}
 
 static void serve_taken(void *arg)
 {
-	EXPECT(arg == &it);
 	EXPECT(pthread_equal(pthread_self(), it.poller));
-	EXPECT(atomic_exchange(&it.high, false));
-	atomic_fetch_add(&it.taken, 1);
+	offered_serve(arg, &it.taken);
 }
 
 /* The poller helps where hardware has no CPU. */
 static void serve_deferred(void *arg)
 {
-	EXPECT(arg == &it);
 	EXPECT(pthread_equal(pthread_self(), it.poller));
-	EXPECT(atomic_exchange(&it.high, false));
-	atomic_fetch_add(&it.deferred, 1);
+	offered_serve(arg, &it.deferred);
 }
 
 static void serve_woken(void *arg)
 {
-	EXPECT(arg == &it);
-	EXPECT(atomic_exchange(&it.high, false));
-	atomic_fetch_add(&it.woken, 1);
+	offered_serve(arg, &it.woken);
 }
 
 static void serve_other(void *arg)
@@ -70,14 +73,13 @@ static uint64_t offered_step(void *arg, uint64_t now_ns)
 	(void)arg;
 	(void)now_ns;
 	atomic_store(&it.high, true);
-	if (sim_defer(SIM_DEFER_IRQ, serve_deferred, &it))
-		return SIM_IDLE;
-	if (!offered_once(&it.offer))
+	if (!sim_defer(SIM_DEFER_IRQ, serve_deferred, &it) && !offered_once(&it.offer))
 		serve_woken(&it);
 	if (it.twice) {
 		offered_once(&it.offer);
 		offered_once(&it.other);
 	}
+	atomic_fetch_add(&it.steps, 1);
 	return SIM_IDLE;
 }
 
@@ -135,6 +137,7 @@ TEST("a thread that polls takes what hardware offers, each offer once")
 		while (count_served() < n)
 			offered_poll(true);
 		EXPECT_EQ(count_served(), n);
+		EXPECT_EQ(atomic_load(&it.low), 0);
 	}
 	EXPECT_EQ(atomic_load(&it.offers) + atomic_load(&it.deferred), n - 1);
 }
@@ -178,6 +181,82 @@ TEST("what is offered already is not offered twice, and another one is refused")
 	EXPECT_EQ(atomic_load(&it.offers), 2);
 	EXPECT_EQ(atomic_load(&it.refused), 1);
 	EXPECT_EQ(atomic_load(&it.others), 0);
+}
+
+/* All that was asked for has been offered or not, and was served. */
+static void offered_settle(unsigned int steps)
+{
+	while (atomic_load(&it.steps) < steps || atomic_load(&it.high))
+		offered_poll(true);
+}
+
+/* Hardware is asked for the next one while this one is served, and then has offered it. */
+static void serve_slowly(void *arg)
+{
+	unsigned int steps = atomic_load(&it.steps);
+
+	serve_taken(arg);
+	if (it.again)
+		return;
+	it.again = true;
+	offered_kick();
+	while (atomic_load(&it.steps) == steps)
+		sim_yield();
+}
+
+TEST("an interrupt that comes while one is served is served behind it")
+{
+	unsigned int n, steps;
+
+	offered_make(SIM_DEDICATED);
+	it.offer.fn = serve_slowly;
+	for (n = steps = 0; n < 300; n++) {
+		it.again = false;
+		offered_kick();
+		offered_settle(steps + 1);
+		steps += 1 + it.again;
+		offered_settle(steps);
+		EXPECT_EQ(atomic_load(&it.steps), steps);
+		EXPECT_EQ(count_served(), steps);
+	}
+}
+
+TEST("a thread that polls more than once takes what it is offered each time")
+{
+	unsigned int n, steps;
+
+	offered_make(SIM_DEDICATED);
+	for (n = steps = 0; n < 300; n++) {
+		sim_defers_begin(it.sim, SIM_DEFER_IRQ, 0);
+		offered_kick();
+		for (steps++; atomic_load(&it.steps) < steps;)
+			sim_pump(it.domain);
+		sim_pump(it.domain);
+		offered_kick();
+		for (steps++; atomic_load(&it.steps) < steps;)
+			sim_pump(it.domain);
+		sim_defers_end();
+		offered_settle(steps);
+	}
+}
+
+TEST("a thread that has too much to do has another woken for what it is offered")
+{
+	static struct sim_offer many[SIM_DEFERS_MAX];
+	unsigned int n, i;
+
+	offered_make(SIM_DEDICATED);
+	for (n = 1; n <= 300; n++) {
+		sim_defers_begin(it.sim, SIM_DEFER_IRQ, 0);
+		for (i = 0; i < SIM_DEFERS_MAX; i++)
+			EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, serve_other, &many[i]), SIM_DEFERRED);
+		offered_kick();
+		while (atomic_load(&it.steps) < n || atomic_load(&it.high))
+			sim_pump(it.domain);
+		sim_defers_end();
+		EXPECT_EQ(atomic_load(&it.others), n * SIM_DEFERS_MAX);
+	}
+	EXPECT_EQ(atomic_load(&it.woken), 300);
 }
 
 TEST("what is offered when the hardware stops has another woken")
