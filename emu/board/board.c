@@ -303,7 +303,7 @@ static bool board_drops(void *board, const struct wire_frame *f)
 static int make_smmu(struct board *b)
 {
 	const struct smmu_env env = {
-		.ctx = b, .read64 = bus_walk_read, .irq = irq_smmu,
+		.ctx = b, .read64 = bus_walk_read, .read64s = bus_walk_reads, .irq = irq_smmu,
 		.sync_start = bus_sync_start, .sync_done = bus_sync_done,
 		.resume = bus_resume, .frame_tag = bus_frame_tag,
 	};

@@ -252,6 +252,7 @@ enum dma_status bus_own_end(void *board, struct dma_burst *burst, void *buf);
 enum dma_status bus_own_atomic(void *board, struct dma_burst *burst, bool compare,
 			       uint64_t expected, uint64_t operand, uint64_t *old);
 enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value);
+uint32_t bus_walk_reads(void *board, uint64_t pa, uint64_t *value, uint32_t n);
 uint64_t bus_frame_tag(void *board, uint64_t pa);
 void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how);
 void bus_sync_start(void *board, unsigned int bank);

@@ -217,6 +217,11 @@ enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value)
 	}
 }
 
+uint32_t bus_walk_reads(void *board, uint64_t pa, uint64_t *value, uint32_t n)
+{
+	return dram_read64s(((struct board *)board)->dram, pa, value, n) ? n : 0;
+}
+
 uint64_t bus_frame_tag(void *board, uint64_t pa)
 {
 	return dram_tag(((struct board *)board)->dram, pa) & ~DRAM_TAG_ORPHAN;

@@ -149,6 +149,19 @@ static inline enum dram_status dram_read64(struct dram *d, uint64_t pa,
 	return s;
 }
 
+/* n of them in a row. False: one of them cannot be read, or must not. */
+static inline bool dram_read64s(struct dram *d, uint64_t pa, uint64_t *v, uint32_t n)
+{
+	const uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8 * (uint64_t)n);
+	uint32_t i;
+
+	if (!mem || dram_injected(d, pa, 8 * n) != DRAM_OK)
+		return false;
+	for (i = 0; i < n; i++)
+		v[i] = __atomic_load_n(&mem[i], __ATOMIC_ACQUIRE);
+	return true;
+}
+
 void dram_write64(struct dram *d, uint64_t pa, uint64_t v); /* release */
 
 /*

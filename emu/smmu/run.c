@@ -93,6 +93,22 @@ static bool look_may_be_next(const struct smmu *s, const struct smmu_run *r, uin
 	       (s->run_walk[first].cached && s->run_walk[first].first == 3);
 }
 
+/* Lock held. The descriptors of page i and of those that follow it in the same table. */
+static bool look_ahead(const struct smmu *s, struct smmu_run *r, uint32_t i,
+		       const struct smmu_walk *first)
+{
+	uint32_t index = run_va(r, i) >> 12 & 0x1ff, n = r->pages - i;
+	uint64_t pa = first->seen[3].table + 8 * index;
+
+	if (n > 512 - index)
+		n = 512 - index;
+	if (s->env.read64s)
+		r->ahead = i + s->env.read64s(s->env.ctx, pa, &r->desc[i], n);
+	else
+		r->ahead = i + (s->env.read64(s->env.ctx, pa, &r->desc[i]) == SMMU_MEM_OK);
+	return i < r->ahead;
+}
+
 /*
  * Lock held. A page whose descriptor is that of page `first`, which allows what is needed, but
  * for the address. Nothing else has to be looked at; of another descriptor, all has.
@@ -100,10 +116,12 @@ static bool look_may_be_next(const struct smmu *s, const struct smmu_run *r, uin
 static bool look_next(const struct smmu *s, struct smmu_run *r, uint32_t i,
 		      const struct smmu_walk *first)
 {
-	uint64_t index = run_va(r, i) >> 12 & 0x1ff, desc;
+	uint64_t desc;
 
-	if (s->env.read64(s->env.ctx, first->seen[3].table + 8 * index, &desc) !=
-	    SMMU_MEM_OK || (desc ^ first->seen[3].desc) & ~PTE_ADDR ||
+	if (i >= r->ahead && !look_ahead(s, r, i, first))
+		return false;
+	desc = r->desc[i];
+	if ((desc ^ first->seen[3].desc) & ~PTE_ADDR ||
 	    (desc & PTE_ADDR) >> s->bank[r->bank].pa_bits)
 		return false;
 	r->how[i] = SMMU_RUN_NEXT;
@@ -130,6 +148,7 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 			/* What a walk brings into the walk cache is there when it is taken. */
 			found = !(walked && s->walk_cache.entries) && look_walk(s, r, i, need);
 			first = i;
+			r->ahead = 0;
 			walked = true;
 		}
 	}

@@ -63,9 +63,9 @@ enum smmu_verdict {
 };
 
 /*
- * What the board gives the SMMU. Every callback is needed and may be called from
- * any thread. irq, resume and sync_done are called without the SMMU's lock and
- * may call the SMMU; read64, frame_tag and sync_start are called with it, must
+ * What the board gives the SMMU. Every callback but read64s is needed; all may be called
+ * from any thread. irq, resume and sync_done are called without the SMMU's lock and
+ * may call the SMMU; read64, read64s, frame_tag and sync_start are called with it, must
  * be short and must not.
  */
 struct smmu_env {
@@ -93,6 +93,11 @@ struct smmu_env {
 	 * a 2 MB or 1 GB block it is asked for the block's first byte.
 	 */
 	uint64_t (*frame_tag)(void *ctx, uint64_t pa);
+	/*
+	 * As read64, of n in a row, each atomically. Returns n, or 0 if one of them would
+	 * not be SMMU_MEM_OK. NULL: only read64 is asked.
+	 */
+	uint32_t (*read64s)(void *ctx, uint64_t pa, uint64_t *value, uint32_t n);
 };
 
 /* Costs in ns, from the timing profile; all 0 in the threads and processes modes. */
@@ -228,6 +233,8 @@ struct smmu_run {
 		SMMU_RUN_NEXT,		/* the same, through the table of the page before */
 	} how[SMMU_RUN_PAGES];
 	struct trace_walk told[SMMU_RUN_PAGES];	/* what page[].walk points to */
+	uint64_t desc[SMMU_RUN_PAGES];	/* last ones that were read, of pages before `ahead` */
+	uint32_t ahead;
 };
 
 /*

@@ -66,7 +66,7 @@ static void lab_new(struct subject_msg *m)
 	struct smmu_config cfg = { .tlb_entries = (unsigned int)m->arg[0],
 				   .timing = { .walk_level_ns = LAB_READ_NS } };
 	struct smmu_env env = { NULL, lab_read64, lab_irq, lab_sync_start,
-				lab_sync_done, lab_resume, lab_frame_tag };
+				lab_sync_done, lab_resume, lab_frame_tag, NULL };
 
 	/* The first one finds all of it zero, and need not touch it. */
 	if (lab.s) {

@@ -344,7 +344,7 @@ static void fuzz_smmu_start(struct bench *b, struct fuzz *f)
 				   .walk_cache_entries = x & 4 ? 8 : 0 };
 	struct smmu_env env = { b, fuzz_smmu_read64, fuzz_smmu_irq, sync_start,
 		sync_done, fuzz_smmu_resume,
-				frame_tag };
+				frame_tag, NULL };
 
 	memset(b, 0, sizeof(*b));
 	memset(memory, 0, sizeof(memory));

@@ -75,7 +75,7 @@ struct rig *rig_new(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns)
 	struct trace_config tc = { .ring_records = 1024 };
 	struct smmu_config cfg = { .tlb_entries = tlb_entries, .board = 3 };
 	struct smmu_env env = { r, rig_read64, rig_irq, rig_sync_start,
-				rig_sync_done, rig_resume, rig_frame_tag };
+				rig_sync_done, rig_resume, rig_frame_tag, NULL };
 
 	if (!r)
 		abort();

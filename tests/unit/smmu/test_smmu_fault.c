@@ -136,7 +136,7 @@ TEST("callbacks may come back into the SMMU: fault, handler, RESUME, retry")
 	struct reentrant re = { .page = &page, .verdict = 99 };
 	struct smmu_config cfg = { 0 };
 	struct smmu_env env = { &re, re_read64, re_irq, re_sync_start,
-				re_sync_done, re_resume, re_tag };
+				re_sync_done, re_resume, re_tag, NULL };
 	struct smmu_access a = { .stream = RIG_STREAM };
 	struct rig r = { 0 };
 
@@ -225,7 +225,7 @@ TEST("changes of the line arrive one at a time and in order, whoever makes them"
 	struct rig *r = rig_new(0, 0, 0);
 	struct smmu_config cfg = { 0 };
 	struct smmu_env env = { &l, line_read64, line_irq, re_sync_start,
-				re_sync_done, line_resume, re_tag };
+				re_sync_done, line_resume, re_tag, NULL };
 	pthread_t t[2];
 	unsigned int i;
 

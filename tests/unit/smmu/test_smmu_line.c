@@ -66,7 +66,7 @@ TEST("a stalled access is let go by who answers it, never by who translates")
 {
 	static struct board_side b;
 	const struct smmu_env env = { &b, no_table, on_line, no_sync,
-				      no_sync_done, on_resume, no_tag };
+				      no_sync_done, on_resume, no_tag, NULL };
 	struct smmu_access stalled = { .stream = RIG_STREAM };
 	struct smmu_access other = { .stream = RIG_STREAM + 1 };
 	struct smmu_config cfg = { 0 };

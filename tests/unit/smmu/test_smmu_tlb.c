@@ -380,7 +380,7 @@ TEST("the end of one synchronise is not the end of a later one")
 	struct smmu_config cfg = { 0 };
 	struct rig *r = rig_new(0, 0, 0);
 	struct smmu_env env = { r, rig_read64, rig_irq, rig_sync_start,
-				sync_again, rig_resume, rig_frame_tag };
+				sync_again, rig_resume, rig_frame_tag, NULL };
 
 	smmu_destroy(r->s);
 	r->s = smmu_create(&cfg, &env);
@@ -427,7 +427,7 @@ TEST("a walk in progress cannot bring back what was invalidated")
 	struct smmu_config cfg = { .tlb_entries = 16 };
 	struct rig *r = rig_two();
 	struct smmu_env env = { r, rig_read64, rig_irq, rig_sync_start,
-				rig_sync_done, rig_resume, rig_frame_tag };
+				rig_sync_done, rig_resume, rig_frame_tag, NULL };
 	uint64_t *d, frame;
 	pthread_t t[2];
 

@@ -234,7 +234,7 @@ TEST("an access that begins after an invalidation uses nothing older")
 	struct rig *r = rig_new(0, 0, 0);
 	const struct smmu_env env = { r, rig_read64, rig_irq, rig_sync_start,
 				      rig_sync_done, rig_resume,
-				      rig_frame_tag };
+				      rig_frame_tag, NULL };
 	struct race race = { .r = r };
 	pthread_t thread;
 	unsigned int i;

@@ -18,7 +18,7 @@ static struct rig *cache_holds(uint32_t entries, uint32_t level_ns)
 				   .trace = r->trace,
 				   .timing.walk_level_ns = level_ns };
 	struct smmu_env env = { r, rig_read64, rig_irq, rig_sync_start,
-				rig_sync_done, rig_resume, rig_frame_tag };
+				rig_sync_done, rig_resume, rig_frame_tag, NULL };
 
 	smmu_destroy(r->s);
 	r->s = smmu_create(&cfg, &env);
@@ -233,7 +233,7 @@ static void cache_build(struct rig *r, uint32_t entries)
 	struct smmu_config cfg = { .walk_cache_entries = entries,
 				   .tlb_entries = 8, .trace = r->trace };
 	struct smmu_env env = { r, rig_read64, rig_irq, rig_sync_start,
-				rig_sync_done, rig_resume, rig_frame_tag };
+				rig_sync_done, rig_resume, rig_frame_tag, NULL };
 	unsigned int bank, i;
 
 	smmu_destroy(r->s);
