@@ -83,6 +83,11 @@ static void copy_far_try(uint8_t *to, const uint8_t *from, uint32_t bytes)
 		atomic_store(&least[way], t);
 }
 
+void copy_far_one_way(void)
+{
+	atomic_store(&tries, TRIES);
+}
+
 void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
 	if (bytes >= COPY_FAR_BYTES && atomic_load_explicit(&tries, memory_order_relaxed) < TRIES)
@@ -93,6 +98,10 @@ void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes)
 			    to, from, bytes);
 }
 #else
+void copy_far_one_way(void)
+{
+}
+
 void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
 	memcpy(to, from, bytes);

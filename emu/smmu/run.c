@@ -135,12 +135,15 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 	const struct smmu_bank *b = &s->bank[r->bank];
 	const struct smmu_tlb_entry *e;
 	bool found = true, walked = false;
-	uint32_t i, first = 0;
+	uint32_t i, first = 0, misses;
 
+	misses = r->noted + smmu_tlb_misses(&s->tlb, smmu_untag(run_va(r, r->noted)),
+					    r->pages - r->noted, b->vmid, b->asid);
 	for (i = r->noted; found && i < r->pages; i++) {
 		r->page[i].walk = NULL;
 		r->page[i].more = 0;
-		e = smmu_tlb_lookup(&s->tlb, smmu_untag(run_va(r, i)), b->vmid, b->asid);
+		e = i < misses ? NULL :
+		    smmu_tlb_lookup(&s->tlb, smmu_untag(run_va(r, i)), b->vmid, b->asid);
 		if (e) {
 			found = look_hit(r, i, e, need);
 		} else if (!look_may_be_next(s, r, i, first) ||

@@ -320,6 +320,12 @@ void smmu_tlb_destroy(struct smmu_tlb *t);
 const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 					     uint64_t va, uint8_t vmid,
 					     uint16_t asid);
+/*
+ * Of so many pages from va on, how many at the front surely have no entry. It may say fewer,
+ * and says 0 where there are other entries than those of pages of one ASID each.
+ */
+uint32_t smmu_tlb_misses(const struct smmu_tlb *t, uint64_t va, uint32_t pages,
+			 uint8_t vmid, uint16_t asid);
 const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 					   uint8_t vmid, uint16_t asid,
 					   const struct smmu_walk *w,

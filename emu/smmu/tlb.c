@@ -119,6 +119,26 @@ const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 	/* end::walk-8[] */
 }
 
+uint32_t smmu_tlb_misses(const struct smmu_tlb *t, uint64_t va, uint32_t pages,
+			 uint8_t vmid, uint16_t asid)
+{
+	uint64_t key = tlb_key(va, 3, vmid, asid);
+	struct smmu_tlb_entry *set = set_of(t, va, 3, asid);
+	struct smmu_tlb_entry *end = t->entry + t->sets * SMMU_TLB_WAYS;
+	uint32_t i;
+
+	if (va >> 48 || (va + ((uint64_t)pages << 12)) >> 48 || t->count[3][1] || t->count[2][0] ||
+	    t->count[2][1] || t->count[1][0] || t->count[1][1])
+		return 0;
+	/* The next page has the next number, and lies in the next set. */
+	for (i = 0; i < pages && !tlb_find(set, key); i++, key++) {
+		set += SMMU_TLB_WAYS;
+		if (set == end)
+			set = t->entry;
+	}
+	return i;
+}
+
 const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 					   uint8_t vmid, uint16_t asid,
 					   const struct smmu_walk *w,

@@ -67,7 +67,7 @@ static void lab_new(void)
 	struct trace_config tc = { .ring_records = 1024 };
 	struct smmu_config cfg = { 0 };
 	struct smmu_env env = { NULL, lab_read64, lab_irq, lab_sync_start,
-				lab_sync_done, lab_resume, lab_frame_tag };
+				lab_sync_done, lab_resume, lab_frame_tag, NULL };
 
 	/* The first one finds all of it zero, and need not touch it. */
 	if (lab.s) {

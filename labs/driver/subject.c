@@ -116,7 +116,7 @@ static uint64_t mem_tag(void *arg, uint64_t pa)
 struct smmu *subject_smmu(const struct smmu_config *cfg)
 {
 	static const struct smmu_env env = { NULL, mem_read64, mem_irq, mem_sync_start,
-					     mem_sync_done, mem_resume, mem_tag };
+					     mem_sync_done, mem_resume, mem_tag, NULL };
 
 	return smmu_create(cfg, &env);
 }

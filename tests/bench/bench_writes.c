@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench_pair.h"
+#include "board/copy.h"
 #include "fabric/fabric.h"
 
 #define COLD_BYTES	(UINT64_C(64) << 20)	/* more than the last cache */
@@ -253,5 +254,6 @@ void bench_count_write64k_long(uint64_t n)
 /* Pages that neither TLB nor walk cache has, if they ever had them. */
 void bench_count_write64k_cold(uint64_t n)
 {
+	copy_far_one_way();
 	writes_count(1 << 16, COLD_BYTES, n, false);
 }
