@@ -69,6 +69,7 @@ void merge_end(struct trace_merge *m);
 
 /* The ring in a sequence number, and the number there. */
 #define RING_SHIFT	48
+#define SEQ_NUMBERS	((1ull << RING_SHIFT) - 1)
 static inline uint32_t seq_ring(uint64_t seq)
 {
 	return (uint32_t)(seq >> RING_SHIFT);
@@ -76,7 +77,7 @@ static inline uint32_t seq_ring(uint64_t seq)
 
 static inline uint64_t seq_number(uint64_t seq)
 {
-	return seq & ((1ull << RING_SHIFT) - 1);
+	return seq & SEQ_NUMBERS;
 }
 
 #endif

@@ -11,7 +11,7 @@
  * What the text does not hold (wall time in lockstep) is read back as 0. The
  * same record always gives the same bytes.
  */
-#include "trace/trace.h"
+#include "trace/merge.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,9 +30,6 @@ const char *const trace_unit_names[UNIT_COUNT] = {
 	[UNIT_ENGINE] = "ENGINE", [UNIT_WIRE] = "WIRE",
 	[UNIT_SIM] = "SIM",
 };
-
-#define SEQ_BITS	48
-#define SEQ_MASK	((1ull << SEQ_BITS) - 1)
 
 static const char header[] = "#faultline-trace 1\n";
 
@@ -89,11 +86,11 @@ static void put_after(struct line *l, const char *before, uint64_t v)
 
 static void put_seq(struct line *l, uint64_t seq)
 {
-	if (seq >> SEQ_BITS) {
-		put_number(l, seq >> SEQ_BITS, 10);
+	if (seq_ring(seq)) {
+		put_number(l, seq_ring(seq), 10);
 		put_text(l, ":");
 	}
-	put_number(l, seq & SEQ_MASK, 10);
+	put_number(l, seq_number(seq), 10);
 }
 
 static void put_arg(struct line *l, const char *name, uint64_t v)
@@ -128,7 +125,7 @@ void trace_record_text(FILE *f, const struct trace_record *r)
 	put_seq(&l, r->seq);
 	put_text(&l, "<");
 	put_seq(&l, r->cause);
-	if (r->seq >> SEQ_BITS)
+	if (seq_ring(r->seq))
 		put_after(&l, " +", r->wall_ns);
 	else
 		put_after(&l, " ", r->time_ns);
@@ -189,17 +186,17 @@ static bool take_seq(const char **p, uint64_t *seq)
 	const char *s = *p;
 	uint64_t ring = 0, n;
 
-	if (!take_number(&s, 10, SEQ_MASK, &n))
+	if (!take_number(&s, 10, SEQ_NUMBERS, &n))
 		return false;
 	if (*s == ':') {
 		ring = n;
 		if (!ring || ring > 0xffff)
 			return false;
 		s++;
-		if (!take_number(&s, 10, SEQ_MASK, &n))
+		if (!take_number(&s, 10, SEQ_NUMBERS, &n))
 			return false;
 	}
-	*seq = ring << SEQ_BITS | n;
+	*seq = ring << RING_SHIFT | n;
 	*p = s;
 	return true;
 }
@@ -241,13 +238,13 @@ static bool take_order(const char **p, struct trace_record *r)
 
 	if (!take_seq(p, &r->seq))
 		return false;
-	if (!(r->seq & SEQ_MASK)) {
+	if (!(r->seq & SEQ_NUMBERS)) {
 		*p = start;	/* a sequence number is never 0 */
 		return false;
 	}
 	if (!text_take(p, "<") || !take_seq(p, &r->cause) || !text_take(p, " "))
 		return false;
-	if (r->seq >> SEQ_BITS)
+	if (seq_ring(r->seq))
 		return text_take(p, "+") &&
 		       take_number(p, 10, UINT64_MAX, &r->wall_ns);
 	return take_number(p, 10, UINT64_MAX, &r->time_ns);

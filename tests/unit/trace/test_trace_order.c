@@ -116,7 +116,7 @@ static bool turn_is_ready(const struct plan *p, const struct plan_turn *u)
 	return true;
 }
 
-/* Who gets on first? */
+/* Which part records first. */
 enum manner { BY_PART, BACKWARDS, AHEAD, MANNERS };
 
 /* Each part as far as it comes, the last one first. */
