@@ -8,6 +8,10 @@
 #include "os/os_emu.h"
 
 #define DESCRIPTORS 65536
+#define LEAVE_AFTER	32u			/* yields that were shared */
+#define STAY_NS		UINT64_C(1000000)	/* at least, and at most */
+#define STAY_MOST_NS	UINT64_C(256000000)
+#define STAY_HELPED	8u			/* times as long: it helped */
 
 void os_close_from(int first)
 {
@@ -38,4 +42,29 @@ ssize_t os_receive_bytes(int fd, void *buf, size_t n)
 		return -EBADMSG;
 	/* No more than was looked at: what has come since may have one. */
 	return there ? os_receive(fd, buf, (size_t)there, NULL, NULL) : 0;
+}
+
+bool os_poller_leaves(struct os_poller *p, bool shared, uint64_t now_ns)
+{
+	uint64_t since_ns = now_ns - p->left_ns;
+
+	p->shared = shared ? p->shared + 1 : 0;
+	if (p->shared < LEAVE_AFTER || since_ns < p->stays_ns)
+		return false;
+	if (!p->stays_ns || since_ns > STAY_HELPED * p->stays_ns)
+		p->stays_ns = STAY_NS;
+	else if (p->stays_ns < STAY_MOST_NS)
+		p->stays_ns *= 2;
+	p->left_ns = now_ns;
+	p->shared = 0;
+	return true;
+}
+
+bool os_poller_yield(struct os_poller *p)
+{
+	bool shared = os_yield_shared();
+
+	if (os_poller_leaves(p, shared, os_now_ns()))
+		os_leave_cpu();
+	return shared;
 }

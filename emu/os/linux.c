@@ -48,6 +48,19 @@ void os_stay_here(void)
 	sched_setaffinity(0, sizeof(here), &here);
 }
 
+void os_leave_cpu(void)
+{
+	cpu_set_t mine, others;
+
+	if (sched_getaffinity(0, sizeof(mine), &mine))
+		return;
+	others = mine;
+	CPU_CLR((unsigned int)sched_getcpu(), &others);
+	/* If there is no other one, this is refused. */
+	if (!sched_setaffinity(0, sizeof(others), &others))
+		sched_setaffinity(0, sizeof(mine), &mine);
+}
+
 int os_program(char *path, size_t path_bytes)
 {
 	static const char self[] = "/proc/self/exe";

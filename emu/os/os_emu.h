@@ -27,6 +27,29 @@ unsigned int os_cpus(void);		/* that this process may use; at least 1 */
  * times as long (sources: host-measured).
  */
 void os_stay_here(void);
+/*
+ * The calling thread goes to another CPU that it may use, where that can be (Linux); where it
+ * runs from then on is up to the system. It takes some 25 us (source: host-measured).
+ */
+void os_leave_cpu(void);
+
+/*
+ * A thread that polls for another one, all zero at first. The system may wake the two on one CPU
+ * while the next has nothing to do, and leaves them there for some ten milliseconds; each
+ * look in vain then costs two changes of thread.
+ */
+struct os_poller {
+	unsigned int shared;		/* yields in a row that somebody made use of */
+	uint64_t left_ns, stays_ns;	/* when it left a CPU last, how long it stays now */
+};
+
+/* Yield; after many in a row that were shared, leave. True: this one was (os_yield_shared()). */
+bool os_poller_yield(struct os_poller *p);
+/*
+ * Its rule, for each yield: whether to leave. Where that does not help, more threads run than
+ * there are CPUs, and the next time it waits twice as long.
+ */
+bool os_poller_leaves(struct os_poller *p, bool shared, uint64_t now_ns);
 /* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */
 int os_program(char *path, size_t path_bytes);
 /* Close all descriptors from first on, whoever left them open. */

@@ -35,6 +35,10 @@ void os_stay_here(void)
 {
 }
 
+void os_leave_cpu(void)
+{
+}
+
 int os_program(char *path, size_t path_bytes)
 {
 #if defined(__APPLE__)

@@ -308,7 +308,8 @@ static void io_awake(struct serve *s)
 
 static void io_yield(struct serve *s)
 {
-	atomic_store_explicit(&s->cpu_shared, os_yield_shared(), memory_order_relaxed);
+	atomic_store_explicit(&s->cpu_shared, os_poller_yield(&s->poller),
+			      memory_order_relaxed);
 }
 
 static void io_sleep_until_called(struct io_thread *me)

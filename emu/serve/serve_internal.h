@@ -138,6 +138,7 @@ struct serve {
 	struct sim_deferred_calls deferred;	/* handed over with the place */
 	int wake[2];			/* a byte: the I/O thread looks at all */
 	atomic_bool stop, asleep;
+	struct os_poller poller;	/* the I/O thread's */
 	atomic_bool cpu_shared;		/* the I/O thread's, with one that waits for it */
 	struct sim_spin lock;		/* listeners, against the I/O thread */
 	struct listener listener[LISTENERS];

@@ -15,6 +15,7 @@
 static void *dedicated_main(void *arg)
 {
 	struct sim_hardware *h = arg;
+	struct os_poller poller = { 0 };
 	struct sim_domain *d;
 	unsigned int idle = 0;
 
@@ -32,7 +33,7 @@ static void *dedicated_main(void *arg)
 		offers_look(h);
 		if (idle > IDLE_SPINS) {
 			threads_stay(false);
-			os_yield();
+			os_poller_yield(&poller);
 			threads_stay(true);
 		}
 	}
