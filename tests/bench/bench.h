@@ -182,7 +182,7 @@ void bench_seeds(void);		/* bench_seeds.c: random testbeds, a scenario */
 /* ---- instructions (bench_count.c) ---- */
 
 /* The paths whose instructions are on record (bench_counts.c, counts.txt). */
-#define BENCH_PATHS 13
+#define BENCH_PATHS 14
 struct bench_path {
 	const char *name;
 	void (*run)(uint64_t n);	/* do it n times */
@@ -218,6 +218,7 @@ void bench_count_write64k_long(uint64_t n);
 /* bench_paths.c */
 void bench_count_library8(uint64_t n);
 void bench_count_fault(uint64_t n);
+void bench_count_evict(uint64_t n);
 void bench_count_checked(uint64_t n);
 void bench_count_send8(uint64_t n);
 

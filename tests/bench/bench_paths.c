@@ -62,6 +62,28 @@ void bench_count_fault(uint64_t n)
 	paths_run(&cfg, n / IN_A_ROW, fault_sixteen);
 }
 
+static int do_prefetch(struct testbed_process *p, void *arg)
+{
+	struct stage *s = arg;
+	struct testbed_buffer *b = s->buffer[0];
+
+	return fl_prefetch(p->app.mr[b->number], b->mem, 64 * PAGE, 0);
+}
+
+static void evict_all(struct stage *s)
+{
+	stage_in(s, 0, do_prefetch, s);
+	stage_evict(s, 0, 0, 64 * PAGE);
+}
+
+void bench_count_evict(uint64_t n)
+{
+	const struct stage_config cfg = { .mode = SIM_THREADS, .drive = SIM_INLINE,
+					  .bytes = 64 * PAGE };
+
+	paths_run(&cfg, n, evict_all);
+}
+
 static void checked_once(struct stage *s)
 {
 	stage_write(s, 0, 4 * PAGE, 1);
