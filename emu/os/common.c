@@ -8,10 +8,8 @@
 #include "os/os_emu.h"
 
 #define DESCRIPTORS 65536
-#define LEAVE_AFTER	32u			/* yields that were shared */
-#define STAY_NS		UINT64_C(1000000)	/* at least, and at most */
-#define STAY_MOST_NS	UINT64_C(256000000)
-#define STAY_HELPED	8u			/* times as long: it helped */
+#define LEAVE_AFTER	16u	/* yields that were shared: they took as long as to leave does */
+#define STAY_NS		UINT64_C(2000000)
 
 void os_close_from(int first)
 {
@@ -46,15 +44,9 @@ ssize_t os_receive_bytes(int fd, void *buf, size_t n)
 
 bool os_poller_leaves(struct os_poller *p, bool shared, uint64_t now_ns)
 {
-	uint64_t since_ns = now_ns - p->left_ns;
-
 	p->shared = shared ? p->shared + 1 : 0;
-	if (p->shared < LEAVE_AFTER || since_ns < p->stays_ns)
+	if (p->shared < LEAVE_AFTER || now_ns - p->left_ns < STAY_NS)
 		return false;
-	if (!p->stays_ns || since_ns > STAY_HELPED * p->stays_ns)
-		p->stays_ns = STAY_NS;
-	else if (p->stays_ns < STAY_MOST_NS)
-		p->stays_ns *= 2;
 	p->left_ns = now_ns;
 	p->shared = 0;
 	return true;

@@ -40,14 +40,14 @@ void os_leave_cpu(void);
  */
 struct os_poller {
 	unsigned int shared;		/* yields in a row that somebody made use of */
-	uint64_t left_ns, stays_ns;	/* when it left a CPU last, how long it stays now */
+	uint64_t left_ns;		/* when it left a CPU last */
 };
 
 /* Yield; after many in a row that were shared, leave. True: this one was (os_yield_shared()). */
 bool os_poller_yield(struct os_poller *p);
 /*
- * Its rule, for each yield: whether to leave. Where that does not help, more threads run than
- * there are CPUs, and the next time it waits twice as long.
+ * Its rule, for each yield: whether to leave. Where more threads run than there are CPUs that
+ * does not help; so it stays for two milliseconds, whatever it finds.
  */
 bool os_poller_leaves(struct os_poller *p, bool shared, uint64_t now_ns);
 /* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */
