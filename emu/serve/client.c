@@ -48,6 +48,7 @@ static int client_share(struct client *c, uint64_t instance)
 		return -errno;
 	c->shared = mem;
 	c->shared->instance = instance;
+	c->shared->fences = c->serve->fences;
 	atomic_store(&c->shared->alive, 1);
 	for (i = 0; i < (int)ATTACH_CALLS; i++)
 		c->worker[i] = (struct worker){ .client = c,

@@ -220,6 +220,8 @@ static void say_asleep(struct serve *s, uint32_t asleep)
 	 * calls, is as new as what a process that saw no sleeper had written.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
+	if (asleep && s->fences)
+		os_fence_all();
 }
 
 /* Somebody has left hardware that has more to do: it is the I/O thread's now. */

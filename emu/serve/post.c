@@ -30,6 +30,8 @@ static bool next_post(struct client *c, struct post *p)
 	for (i = 0; i < 4; i++)
 		p->arg[i] = v->arg[i];
 	c->post_tail++;
+	/* Its line is in another CPU's caches: two ahead, it comes while one entry is served. */
+	__builtin_prefetch(&c->shared->post[(c->post_tail + 1) % ATTACH_POSTS]);
 	return true;
 }
 

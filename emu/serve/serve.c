@@ -84,6 +84,7 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 		return NULL;
 	s->cfg = *cfg;
 	serve_init(s);
+	s->fences = os_fence_all();
 	*error = sim_mode(cfg->sim) == SIM_THREADS ? 0 : -ENOTSUP;
 	if (!*error)
 		*error = make_instance(&s->instance);

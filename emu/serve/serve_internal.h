@@ -30,7 +30,7 @@
 
 #define LISTENERS		16u
 #define CLIENTS_MAX	(LISTENERS * SERVE_CLIENTS)
-#define POSTS_AT_ONCE	16u	/* of one process, before the next has its turn */
+#define POSTS_AT_ONCE	32u	/* of one process, before the next has its turn */
 #define QUEUES		256u	/* mapped by one process at a time */
 #define CLOSE_WAIT_NS	20000000ull	/* then the pages count as open */
 
@@ -138,6 +138,7 @@ struct serve {
 	struct sim_deferred_calls deferred;	/* handed over with the place */
 	int wake[2];			/* a byte: the I/O thread looks at all */
 	atomic_bool stop, asleep;
+	bool fences;			/* of processes, too, before it sleeps */
 	struct os_poller poller;	/* the I/O thread's */
 	atomic_bool cpu_shared;		/* the I/O thread's, with one that waits for it */
 	struct sim_spin lock;		/* listeners, against the I/O thread */

@@ -222,10 +222,13 @@ struct attach_shared {
 	/* Written by the board. */
 	_Alignas(64) uint64_t instance;
 	_Atomic uint32_t alive;		/* 0: the board has ended in order */
+	uint32_t fences;		/* 1: it does so for the process, see board_asleep */
 	_Alignas(64) _Atomic uint32_t post_tail;
 	/*
 	 * 1: nobody looks; who posts or asks sends a WAKEUP note when he finds it
-	 * set (seq_cst on both sides: set, then look; write, then look).
+	 * set (seq_cst on both sides: set, then look; write, then look). Where the board
+	 * fences, by os_fence_all() between its set and its look, a process that is
+	 * fenced (os_fenced()) needs no fence of its own between its write and its look.
 	 */
 	_Alignas(64) _Atomic uint32_t board_asleep;
 	_Alignas(64) _Atomic uint32_t view_head;

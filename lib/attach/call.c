@@ -229,10 +229,14 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 		memcpy(p->arg, arg, sizeof(p->arg));
 	/*
 	 * Release pairs with the board's acquire: the entry is whole, and so is
-	 * what it announces (the work request that was written before). And
-	 * seq_cst, for the look at board_asleep that follows.
+	 * what it announces (the work request that was written before).
 	 */
-	atomic_store(&p->seq, n + 1);
+	atomic_store_explicit(&p->seq, n + 1, memory_order_release);
+	/* Write, then look: the compiler must keep to it in any case. */
+	if (a->fenced)
+		atomic_signal_fence(memory_order_seq_cst);
+	else
+		atomic_thread_fence(memory_order_seq_cst);
 	wake_if_asleep(a);
 	return 0;
 }

@@ -228,6 +228,7 @@ static int map_all(struct attach *a)
 	a->bank = at;
 	if (a->shared->instance != a->hello.instance)
 		return -EPROTO;
+	a->fenced = a->shared->fences && os_fenced();
 	return atomic_load(&a->shared->alive) ? 0 : -ENODEV;
 }
 

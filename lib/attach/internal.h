@@ -101,6 +101,7 @@ struct attach {
 	void *reserved;			/* the arena and room to align it */
 	uint8_t *bank;			/* all of it, to read and write */
 	struct attach_shared *shared;
+	bool fenced;			/* by the board (attach.h, board_asleep) */
 	_Atomic uint32_t post_tail;	/* of the shared area, when it was last looked at */
 	int sock, bank_fd, shared_fd;
 	uint64_t bank_device, bank_inode;	/* of bank_fd, for foreign.c */

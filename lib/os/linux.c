@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +39,16 @@ int os_random(void *buf, size_t n)
 		n -= (size_t)got;
 	}
 	return 0;
+}
+
+bool os_fenced(void)
+{
+	return !syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0);
+}
+
+bool os_fence_all(void)
+{
+	return !syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0);
 }
 
 /* ---- files ---- */

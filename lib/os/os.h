@@ -68,6 +68,14 @@ static inline void os_want_line(void *p)
 #endif
 }
 /*
+ * For two processes where one stores and then loads all the time, and the other does so once in
+ * a while: only the other one runs fences, for both. os_fenced() says that this process may be
+ * fenced by another's os_fence_all(), after which each of its running threads has gone
+ * through a full fence. False: the system has no such thing, or forbids it.
+ */
+bool os_fenced(void);
+bool os_fence_all(void);
+/*
  * AS; sleep for some 0.1 ms, in a loop that looks for what nobody wakes it for. It
  * does not set errno, and no thread is cancelled in it.
  */

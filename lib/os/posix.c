@@ -57,6 +57,16 @@ int os_random(void *buf, size_t n)
 	return error;
 }
 
+bool os_fenced(void)
+{
+	return false;
+}
+
+bool os_fence_all(void)
+{
+	return false;
+}
+
 /* ---- address space ---- */
 
 /* Private zeros; POSIX before 2024 has them from this file only. */
