@@ -139,6 +139,7 @@ struct host_mm {
 	uint16_t asid;
 	struct sim_mutex lock;		/* guards all that follows */
 	uint64_t root;			/* level 0 table */
+	_Atomic uint64_t leaf;		/* the level 3 table that was used last (pgtable.c) */
 	uint64_t tables;		/* pages of them */
 	struct mm_notifier *notifiers;
 	struct host_fill *fills;	/* pages on their way in */
@@ -328,13 +329,13 @@ int pt_create(struct host_mm *mm);
 void pt_destroy(struct host_mm *mm);
 /* Make the tables above va; 0 or -ENOMEM. After that pt_set cannot fail. */
 int pt_prepare(struct host_mm *mm, uint64_t va);
-uint64_t pt_get(const struct host_mm *mm, uint64_t va);
+uint64_t pt_get(struct host_mm *mm, uint64_t va);
 /* desc: of the first, for all of the page. */
 void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc);
 /* Do all descriptors of a page that has some say the same? */
-bool pt_whole(const struct host_mm *mm, uint64_t va);
+bool pt_whole(struct host_mm *mm, uint64_t va);
 /* First page in [va, end) whose descriptor is not 0; end when there is none. */
-uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end);
+uint64_t pt_next(struct host_mm *mm, uint64_t va, uint64_t end);
 
 /* ---- frames.c (the caller holds mm's lock) ---- */
 int frames_attach(struct host_mm *mm);	/* adds the bank */

@@ -108,6 +108,7 @@ void pt_destroy(struct host_mm *mm)
 	if (mm->root)
 		table_put(mm, mm->root, 0);
 	mm->root = 0;
+	atomic_store(&mm->leaf, 0);
 }
 
 int pt_prepare(struct host_mm *mm, uint64_t va)
@@ -132,30 +133,42 @@ int pt_prepare(struct host_mm *mm, uint64_t va)
 }
 
 /*
- * The first level 3 entry of va's page; NULL when a table above it is missing, and then
- * *level says the entry of which level was not valid.
+ * A table of level 3, as a number: which 2 MB it is for, and in the upper half which page of the
+ * kernel's bank it is. 0: none.
  */
-static uint64_t *leaf_of(const struct host_mm *mm, uint64_t va,
-			unsigned int *level)
+#define LEAF(va, at)	((at) >> SLOT_SHIFT << 32 | (va) >> 21)
+#define LEAF_VA(leaf)	((leaf) & 0xffffffff)
+#define LEAF_AT(leaf)	((leaf) >> 32 << SLOT_SHIFT)
+
+/*
+ * The first level 3 entry of va's page; NULL when a table above it is missing, and then
+ * *level says the entry of which level was not valid. Some ten times for each page that comes and
+ * goes, most of them in the same table as before; and a table stays until the process ends.
+ */
+static uint64_t *leaf_of(struct host_mm *mm, uint64_t va, unsigned int *level)
 {
-	uint64_t pa = mm->k->kbank_pa, at = mm->root - pa, d;
+	uint64_t pa = mm->k->kbank_pa, at = mm->root - pa, d, leaf;
 	uint8_t *mem = mm->k->kbank_mem;
 	unsigned int i;
 
-	/* Some ten times for each page that comes and goes: quickly. */
-#pragma GCC unroll 3
+	*level = LEVELS;
+	/* Acquire: pairs with the release below, as entry_read() does with entry_write(). */
+	leaf = atomic_load_explicit(&mm->leaf, memory_order_acquire);
+	if (leaf && LEAF_VA(leaf) == va >> 21)
+		return entry_at(mem, LEAF_AT(leaf), va & ~(HOST_PAGE - 1), LEVELS);
 	for (i = 0; i < LEVELS; i++) {
 		d = entry_read(entry_at(mem, at, va, i));
-		*level = i;
-		if (!(d & PTE_VALID))
+		if (!(d & PTE_VALID)) {
+			*level = i;
 			return NULL;
+		}
 		at = (d & PTE_ADDR) - pa;
 	}
-	*level = LEVELS;
+	atomic_store_explicit(&mm->leaf, LEAF(va, at), memory_order_release);
 	return entry_at(mem, at, va & ~(HOST_PAGE - 1), LEVELS);
 }
 
-uint64_t pt_get(const struct host_mm *mm, uint64_t va)
+uint64_t pt_get(struct host_mm *mm, uint64_t va)
 {
 	unsigned int level;
 	uint64_t *leaf;
@@ -191,7 +204,7 @@ void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc)
 		entry_write(&leaf[i], desc + i * step);
 }
 
-bool pt_whole(const struct host_mm *mm, uint64_t va)
+bool pt_whole(struct host_mm *mm, uint64_t va)
 {
 	unsigned int level;
 	const uint64_t *leaf = leaf_of(mm, va, &level);
@@ -204,7 +217,7 @@ bool pt_whole(const struct host_mm *mm, uint64_t va)
 	return true;
 }
 
-uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end)
+uint64_t pt_next(struct host_mm *mm, uint64_t va, uint64_t end)
 {
 	unsigned int level;
 	uint64_t *leaf, span;

@@ -27,7 +27,7 @@ static int check_import(const struct host_mm *mm, uint64_t va, uint64_t npages)
 								      0;
 }
 
-static bool is_away(const struct host_mm *mm, uint64_t va)
+static bool is_away(struct host_mm *mm, uint64_t va)
 {
 	return pte_away(pt_get(mm, va));
 }
