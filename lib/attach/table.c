@@ -14,7 +14,7 @@
 #include "sys.h"
 
 /*
- * Every so many empty polls of a thread leave the CPU to who may need it: the board
+ * So many empty polls of a thread in a row leave the CPU to who may need it: the board
  * may be waiting for this very one. A write takes fewer polls than this when the
  * board has a CPU of its own.
  */
@@ -22,7 +22,7 @@
 
 /*
  * Of a thread: what it is about to post, which travels with its next doorbell;
- * and its empty polls.
+ * and its empty polls since the last completion.
  */
 static _Thread_local struct {
 	int fd;			/* + 1; 0: nothing */
@@ -275,6 +275,7 @@ static uint64_t table_trace(int fd, unsigned int event, uint32_t xfer,
 		attach_post(a, ATTACH_PUBLISH, 0, (uint32_t)a1, xfer, mine.arg,
 			    true);
 	} else if (event == FL_SYS_EV_COMPLETE && a) {
+		mine.polls = 0;
 		/* A trace must never make who polls wait. */
 		attach_post(a, ATTACH_COMPLETE, 0, 0, xfer, arg, false);
 	}
