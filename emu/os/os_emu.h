@@ -41,13 +41,14 @@ void os_leave_cpu(void);
 struct os_poller {
 	unsigned int shared;		/* yields in a row that somebody made use of */
 	uint64_t left_ns;		/* when it left a CPU last */
+	bool alone;			/* since then, a yield was not shared */
 };
 
 /* Yield; after many in a row that were shared, leave. True: this one was (os_yield_shared()). */
 bool os_poller_yield(struct os_poller *p);
 /*
- * Its rule, for each yield: whether to leave. Where more threads run than there are CPUs that
- * does not help; so it stays for two milliseconds, whatever it finds.
+ * Its rule, for each yield: whether to leave. It stays for two milliseconds at least, and for
+ * sixteen if it was never alone there: then more threads run than there are CPUs.
  */
 bool os_poller_leaves(struct os_poller *p, bool shared, uint64_t now_ns);
 /* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */

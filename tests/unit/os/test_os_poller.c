@@ -19,6 +19,7 @@
 
 #define SHARED	16u		/* yields in a row */
 #define STAY_NS	2000000u
+#define AT_NS	UINT64_C(1000000000)	/* of a clock that has run for long */
 
 static bool on_linux(void)
 {
@@ -41,22 +42,32 @@ TEST("it leaves after sixteen yields in a row that were shared")
 {
 	struct os_poller p = { 0 };
 
-	EXPECT_EQ(yields_shared(&p, SHARED - 1, STAY_NS), 0);
-	EXPECT(!os_poller_leaves(&p, false, STAY_NS));
-	EXPECT_EQ(yields_shared(&p, SHARED - 1, STAY_NS), 0);
-	EXPECT_EQ(yields_shared(&p, 1, STAY_NS), 1);
-	EXPECT_EQ(p.left_ns, STAY_NS);
+	EXPECT_EQ(yields_shared(&p, SHARED - 1, AT_NS), 0);
+	EXPECT(!os_poller_leaves(&p, false, AT_NS));
+	EXPECT_EQ(yields_shared(&p, SHARED - 1, AT_NS), 0);
+	EXPECT_EQ(yields_shared(&p, 1, AT_NS), 1);
+	EXPECT_EQ(p.left_ns, AT_NS);
 }
 
-TEST("then it stays for two milliseconds, and goes at once after them if it still shares")
+TEST("then it stays for two milliseconds, and goes at once after them if it shares again")
 {
 	struct os_poller p = { 0 };
 
-	EXPECT_EQ(yields_shared(&p, SHARED, STAY_NS), 1);
-	EXPECT_EQ(yields_shared(&p, 10 * SHARED, 2 * STAY_NS - 1), 0);
-	EXPECT_EQ(yields_shared(&p, 1, 2 * STAY_NS), 1);
-	EXPECT_EQ(yields_shared(&p, SHARED - 1, 4 * STAY_NS), 0);
-	EXPECT_EQ(yields_shared(&p, 1, 4 * STAY_NS), 1);
+	EXPECT_EQ(yields_shared(&p, SHARED, AT_NS), 1);
+	EXPECT(!os_poller_leaves(&p, false, AT_NS));
+	EXPECT_EQ(yields_shared(&p, 10 * SHARED, AT_NS + STAY_NS - 1), 0);
+	EXPECT_EQ(yields_shared(&p, 1, AT_NS + STAY_NS), 1);
+}
+
+TEST("where it was never alone it stays eight times as long")
+{
+	struct os_poller p = { 0 };
+
+	EXPECT_EQ(yields_shared(&p, SHARED, AT_NS), 1);
+	EXPECT_EQ(yields_shared(&p, 10 * SHARED, AT_NS + 8 * STAY_NS - 1), 0);
+	EXPECT_EQ(yields_shared(&p, 1, AT_NS + 8 * STAY_NS), 1);
+	EXPECT_EQ(yields_shared(&p, SHARED - 1, AT_NS + 16 * STAY_NS), 0);
+	EXPECT_EQ(yields_shared(&p, 1, AT_NS + 16 * STAY_NS), 1);
 }
 
 TEST("a yield says whether it was shared, and leaves no trace if not")
