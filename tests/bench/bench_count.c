@@ -34,7 +34,7 @@ const struct bench_path bench_paths[BENCH_PATHS] = {
 	  "8 B WRITE, posted and polled by the library" },
 	{ "fault", bench_count_fault, 50, 450,
 	  "8 B WRITE, destination evicted before: eviction and fault" },
-	{ "evict64", bench_count_evict, 5, 55,
+	{ "evict64", bench_count_evict, 20, 220,
 	  "64 pages prefetched and evicted" },
 	{ "checked16k", bench_count_checked, 10, 110,
 	  "16 KB WRITE in lockstep, checked after each event" },
