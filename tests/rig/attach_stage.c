@@ -143,6 +143,12 @@ bool stage_yield_shared(void)
 	return stage_now_ns() - start_ns > 2 * STAGE_YIELD_NS;
 }
 
+/* There are no CPUs to choose from. */
+bool stage_poller_yield(struct os_poller *p)
+{
+	return stage_simulates() ? stage_yield_shared() : os_poller_yield(p);
+}
+
 void stage_pause(void)
 {
 	unsigned int *n = stage_me ? &stage_me->pauses : &stage.pauses;

@@ -13,12 +13,14 @@
 #include <signal.h>
 
 #include "lib/os/os.h"
+#include "os/os_emu.h"
 #include "serve/keeper.h"
 #include "sim/sim.h"
 
 uint64_t stage_now_ns(void);
 void stage_yield(void);
 bool stage_yield_shared(void);
+bool stage_poller_yield(struct os_poller *p);
 void stage_pause(void);
 void stage_nap(void);
 void stage_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
@@ -40,6 +42,7 @@ enum sim_mode stage_mode(const struct sim *sim);
 #define os_now_ns	stage_now_ns
 #define os_yield	stage_yield
 #define os_yield_shared	stage_yield_shared
+#define os_poller_yield	stage_poller_yield
 #define os_pause	stage_pause
 #define os_nap		stage_nap
 #define os_word_wait	stage_word_wait
