@@ -10,7 +10,6 @@
 #define DESCRIPTORS 65536
 #define LEAVE_AFTER	16u	/* yields that were shared: they took as long as to leave does */
 #define STAY_NS		UINT64_C(2000000)
-#define STAY_IN_VAIN_NS	UINT64_C(16000000)
 
 void os_close_from(int first)
 {
@@ -45,13 +44,11 @@ ssize_t os_receive_bytes(int fd, void *buf, size_t n)
 
 bool os_poller_leaves(struct os_poller *p, bool shared, uint64_t now_ns)
 {
-	p->alone |= !shared;
 	p->shared = shared ? p->shared + 1 : 0;
-	if (p->shared < LEAVE_AFTER || now_ns - p->left_ns < (p->alone ? STAY_NS : STAY_IN_VAIN_NS))
+	if (p->shared < LEAVE_AFTER || now_ns - p->left_ns < STAY_NS)
 		return false;
 	p->left_ns = now_ns;
 	p->shared = 0;
-	p->alone = false;
 	return true;
 }
 
@@ -59,7 +56,7 @@ bool os_poller_yield(struct os_poller *p)
 {
 	bool shared = os_yield_shared();
 
-	if (os_poller_leaves(p, shared, os_now_ns()))
+	if (os_poller_leaves(p, shared, os_now_ns()) && os_cpu_idle())
 		os_leave_cpu();
 	return shared;
 }

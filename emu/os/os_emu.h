@@ -32,6 +32,11 @@ void os_stay_here(void);
  * runs from then on is up to the system. It takes some 25 us (source: host-measured).
  */
 void os_leave_cpu(void);
+/*
+ * Another thread than this one wants its CPU: do as many as there are CPUs, or fewer, want to run
+ * in all? Then one has nothing to do. False, too, where that is not known.
+ */
+bool os_cpu_idle(void);
 
 /*
  * A thread that polls for another one, all zero at first. The system may wake the two on one CPU
@@ -40,16 +45,15 @@ void os_leave_cpu(void);
  */
 struct os_poller {
 	unsigned int shared;		/* yields in a row that somebody made use of */
-	uint64_t left_ns;		/* when it left a CPU last */
-	bool alone;			/* since then, a yield was not shared */
+	uint64_t left_ns;		/* when it was to leave last */
 };
 
-/* Yield; after many in a row that were shared, leave. True: this one was (os_yield_shared()). */
-bool os_poller_yield(struct os_poller *p);
 /*
- * Its rule, for each yield: whether to leave. It stays for two milliseconds at least, and for
- * sixteen if it was never alone there: then more threads run than there are CPUs.
+ * Yield; after many in a row that were shared, leave, if another CPU is idle. True: this one was
+ * (os_yield_shared()).
  */
+bool os_poller_yield(struct os_poller *p);
+/* Its rule, for each yield: is it time to leave? Not within two milliseconds of the last time. */
 bool os_poller_leaves(struct os_poller *p, bool shared, uint64_t now_ns);
 /* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */
 int os_program(char *path, size_t path_bytes);

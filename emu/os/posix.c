@@ -39,6 +39,11 @@ void os_leave_cpu(void)
 {
 }
 
+bool os_cpu_idle(void)
+{
+	return false;
+}
+
 int os_program(char *path, size_t path_bytes)
 {
 #if defined(__APPLE__)

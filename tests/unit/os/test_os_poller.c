@@ -19,6 +19,7 @@
 
 #define SHARED	16u		/* yields in a row */
 #define STAY_NS	2000000u
+#define CPUS_MOST 256u
 #define AT_NS	UINT64_C(1000000000)	/* of a clock that has run for long */
 
 static bool on_linux(void)
@@ -54,20 +55,8 @@ TEST("then it stays for two milliseconds, and goes at once after them if it shar
 	struct os_poller p = { 0 };
 
 	EXPECT_EQ(yields_shared(&p, SHARED, AT_NS), 1);
-	EXPECT(!os_poller_leaves(&p, false, AT_NS));
 	EXPECT_EQ(yields_shared(&p, 10 * SHARED, AT_NS + STAY_NS - 1), 0);
 	EXPECT_EQ(yields_shared(&p, 1, AT_NS + STAY_NS), 1);
-}
-
-TEST("where it was never alone it stays eight times as long")
-{
-	struct os_poller p = { 0 };
-
-	EXPECT_EQ(yields_shared(&p, SHARED, AT_NS), 1);
-	EXPECT_EQ(yields_shared(&p, 10 * SHARED, AT_NS + 8 * STAY_NS - 1), 0);
-	EXPECT_EQ(yields_shared(&p, 1, AT_NS + 8 * STAY_NS), 1);
-	EXPECT_EQ(yields_shared(&p, SHARED - 1, AT_NS + 16 * STAY_NS), 0);
-	EXPECT_EQ(yields_shared(&p, 1, AT_NS + 16 * STAY_NS), 1);
 }
 
 TEST("a yield says whether it was shared, and leaves no trace if not")
@@ -128,6 +117,34 @@ TEST("one that may use no other CPU stays where it is")
 
 	EXPECT(!pthread_create(&t, NULL, leave_from_one, &cpus) && !pthread_join(t, NULL));
 	EXPECT_EQ(cpus, on_linux() ? 1 : os_cpus());
+}
+
+static void *spin_along(void *spinning)
+{
+	_Atomic unsigned int *n = spinning;
+
+	atomic_fetch_add(n, 1);
+	while (atomic_load(n))
+		os_pause();
+	return NULL;
+}
+
+TEST("no CPU is idle while as many threads run as there are CPUs, beside this one")
+{
+	unsigned int cpus = os_cpus(), i;
+	_Atomic unsigned int spinning = 0;
+	pthread_t t[CPUS_MOST];
+
+	if (cpus > CPUS_MOST)
+		return;
+	for (i = 0; i < cpus; i++)
+		EXPECT(!pthread_create(&t[i], NULL, spin_along, &spinning));
+	while (atomic_load(&spinning) < cpus)
+		os_yield();
+	EXPECT(!os_cpu_idle());
+	atomic_store(&spinning, 0);
+	for (i = 0; i < cpus; i++)
+		pthread_join(t[i], NULL);
 }
 
 /* ---- fences for another process ---- */
