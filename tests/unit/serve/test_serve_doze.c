@@ -8,7 +8,7 @@
  */
 #include "rig/serve.h"
 
-#define ROUNDS		(RIG_TSAN ? 300u : 5000u)
+#define ROUNDS		(RIG_TSAN ? 300u : 2000u)
 #define LIMIT_NS	UINT64_C(20000000000)
 #define WOKEN_NS	12000u		/* it slept, if it took longer than that */
 #define PAUSE_NS	1000000u	/* at first: the I/O thread looks for about as long */
