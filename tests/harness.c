@@ -165,7 +165,7 @@ void test_expect_mem(const void *got, const void *want, unsigned long n,
 	const unsigned char *g = got, *w = want;
 	unsigned long i;
 
-	for (i = 0; i < n && g[i] == w[i]; i++)
+	for (i = n && memcmp(got, want, n) ? 0 : n; i < n && g[i] == w[i]; i++)
 		;
 	test_expect(i == n, file, line,
 		    "%s: byte %lu of %lu is 0x%02x, wanted 0x%02x", what, i, n,

@@ -35,11 +35,16 @@ static void log_note(uint64_t v)
 
 static uint64_t memory_hash(const void *mem, size_t bytes)
 {
+	uint64_t h = 1469598103934665603ull, word;
 	const uint8_t *p = mem;
-	uint64_t h = 1469598103934665603ull;
 	size_t i;
 
-	for (i = 0; i < bytes; i++)
+	for (i = 0; i + sizeof(word) <= bytes; i += sizeof(word)) {
+		memcpy(&word, p + i, sizeof(word));
+		h = (h ^ word) * 1099511628211ull;
+		h ^= h >> 32;
+	}
+	for (; i < bytes; i++)
 		h = (h ^ p[i]) * 1099511628211ull;
 	return h;
 }

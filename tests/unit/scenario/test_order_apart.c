@@ -370,20 +370,22 @@ static void pair_end(struct rig *r)
  */
 static struct trace_record *pair_records(char *text, uint32_t *count)
 {
-	struct trace_record *r = NULL;
-	uint64_t *number = NULL;	/* of a record of the whole trace; 0: not of this pair */
-	char *line, *save = NULL;
-	uint32_t n = 0, all;
+	char *line, *save = NULL, *c;
+	uint32_t n = 0, all, lines = 0;
+	struct trace_record *r;
+	uint64_t *number;	/* of a record of the whole trace; 0: not of this pair */
 
+	for (c = text; *c; c++)
+		lines += *c == '\n';
+	r = calloc(lines, sizeof(*r));
+	number = calloc(lines, sizeof(*number));
+	EXPECT(r && number);
 	line = strtok_r(text, "\n", &save);
 	EXPECT_STR(line, "#faultline-trace 1");
 	for (all = 0; (line = strtok_r(NULL, "\n", &save)); all++) {
-		r = realloc(r, (n + 1) * sizeof(*r));
-		number = realloc(number, (all + 1) * sizeof(*number));
 		EXPECT_EQ(trace_record_parse(line, &r[n], NULL), 0);
 		EXPECT_EQ(r[n].seq, all + 1);
 		EXPECT(r[n].cause <= all);
-		number[all] = 0;
 		if (r[n].board >= 2)
 			continue;
 		if (r[n].cause) {
