@@ -161,6 +161,7 @@ static void random_check(void)
 
 TEST("random registrations have what a plain list of them says, at each step")
 {
+	uint64_t met[3] = { 0 };
 	unsigned int seed, step, i;
 	struct rng r;
 
@@ -183,11 +184,15 @@ TEST("random registrations have what a plain list of them says, at each step")
 				random_reg(&r, i);
 			random_check();
 		}
-		EXPECT_GE(hits, 15);
-		EXPECT_GE(evictions, 50);
-		EXPECT_GE(dropped, 10);
+		met[0] += hits;
+		met[1] += evictions;
+		met[2] += dropped;
 		cache_stop();
 	}
+	STEP("half of what all seeds together usually meet");
+	EXPECT_GE(met[0], 65 * seed);
+	EXPECT_GE(met[1], 215 * seed);
+	EXPECT_GE(met[2], 15 * seed);
 }
 
 /* ---- threads ---- */
