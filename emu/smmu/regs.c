@@ -412,6 +412,22 @@ static void reg_write32(struct smmu *s, uint32_t off, uint32_t value)
 	after_write(s, &p, value);
 }
 
+/* A register of 64 bits as a whole. False: it is none that simply takes a value. */
+static bool reg_write64(struct smmu *s, uint32_t off, uint64_t value)
+{
+	struct place p = reg_locate(s, off);
+	const struct reg_info *in = &reg_info[p.reg];
+	uint64_t mask = s->reg_writable[p.reg];
+
+	if (in->bits != 64 || (in->access != ACCESS_WO && in->access != ACCESS_RW))
+		return false;
+	value = (value & mask) | (in->reset & ~mask);
+	p.word[0] = (uint32_t)value;
+	p.word[1] = (uint32_t)(value >> 32);
+	after_write(s, &p, p.word[0]);
+	return true;
+}
+
 static uint32_t reg_read32(struct smmu *s, uint32_t off)
 {
 	struct place p = reg_locate(s, off);
@@ -451,10 +467,12 @@ int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size,
 	if (!reg_is_reachable(off, size))
 		return -EINVAL;
 	smmu_enter(s);
-	/* Upper half first: the lower one may start something. */
-	if (size == 8)
-		reg_write32(s, off + 4, (uint32_t)(value >> 32));
-	reg_write32(s, off, (uint32_t)value);
+	if (size == 4 || !reg_write64(s, off, value)) {
+		/* Upper half first: the lower one may start something. */
+		if (size == 8)
+			reg_write32(s, off + 4, (uint32_t)(value >> 32));
+		reg_write32(s, off, (uint32_t)value);
+	}
 	smmu_leave_changed(s);
 	return 0;
 }

@@ -182,12 +182,14 @@ void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
 {
 	struct smmu_tlb_entry *e;
 	unsigned int level;
+	uint64_t key;
 
 	if (va >> 48)
 		return;
 	for (level = 1; level <= 3; level++) {
-		uint64_t key = tlb_key(va, level, vmid, asid);
-
+		if (!(t->count[level][0] | t->count[level][1]))
+			continue;
+		key = tlb_key(va, level, vmid, asid);
 		while (t->count[level][0] &&
 		       (e = tlb_find(set_of(t, va, level, asid), key)))
 			tlb_drop(t, e);
