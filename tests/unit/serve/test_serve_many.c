@@ -15,7 +15,7 @@
 #define PAIRS	12u		/* of queue pairs: even ones lead to board b, odd ones back to a */
 #define DEPTH	16u
 #define GAP	8u		/* bytes of the CPU's behind each strip */
-#define BYTES	(32u * RIG_PAGE)	/* of either board, that are written; and as many to read from */
+#define BYTES	(32u * RIG_PAGE)	/* of either board, written; and as many to read from */
 #define ROUNDS	(RIG_TSAN ? 10u : 60u)
 #define POSTS	600u		/* of a round */
 #define LIMIT_NS 60000000000ull
