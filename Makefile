@@ -111,6 +111,11 @@ endif
 # $(call can,FLAGS[,OTHERS]): FLAGS, if the compiler knows them beside OTHERS; asked once.
 can = $(shell CC='$(CC)' tools/asked '$(B)/asked/cc$(subst $(empty) ,,$(1))' \
 	'echo "int x;" | $(CC) $(2) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo "$(1)"')
+# What was just stored as two fields is not loaded as one vector: such a load waits until all
+# stores before it have left the processor.
+ifeq ($(origin CFLAGS),file)
+CFLAGS += $(call can,-fno-tree-slp-vectorize)
+endif
 WARN := -Wall -Wextra -Werror=implicit-function-declaration -Werror=return-type $(WERROR)
 INCLUDES := $(if $(STEPPED),-I$(STEPPED)/emu -I$(STEPPED)/kernel-ref/include) \
 	    -I. -Iemu -Ilib -Itools -Itests -Ikernel-ref/include

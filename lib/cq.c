@@ -291,6 +291,12 @@ static bool cq_end(struct fl_qp *qp, const struct fl_cqe *e,
 			 lib_rq_account(&qp->rq, e->index, false);
 }
 
+static uint32_t cq_under_way(const struct fl_qp *qp)
+{
+	return atomic_load_explicit(&qp->posted, memory_order_relaxed) -
+	       atomic_load_explicit(&qp->done, memory_order_relaxed);
+}
+
 int lib_cq_take(struct fl_cq *cq, struct fl_completion *c)
 {
 	const struct fl_sys *sys = cq->dev->sys;
@@ -325,7 +331,7 @@ int lib_cq_take(struct fl_cq *cq, struct fl_completion *c)
 		cq_taken(cq);
 		if (sys->trace)
 			sys->trace(cq->dev->fd, FL_SYS_EV_COMPLETE, c->xfer,
-				   e.qpn, e.status, e.length, 0);
+				   e.qpn, e.status, e.length, cq_under_way(u->qp));
 		return 1;
 	}
 	return 0;

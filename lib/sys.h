@@ -18,7 +18,7 @@
 enum fl_sys_event {
 	FL_SYS_EV_POST = 0,	/* a0 qp, a1 opcode, a2 local va, a3 bytes */
 	FL_SYS_EV_DOORBELL = 1,	/* a0 qp, a1 index of the entry */
-	FL_SYS_EV_COMPLETE = 2,	/* a0 qp, a1 status, a2 bytes */
+	FL_SYS_EV_COMPLETE = 2,	/* a0 qp, a1 status, a2 bytes, a3 its requests under way */
 	/* As DOORBELL, where that is memory: no mmio_write32() follows. */
 	FL_SYS_EV_PUBLISH = 3,
 	/* a0 key, a1 va, a2 bytes, a3 why (pincache.c); traced where there is no ring */

@@ -222,6 +222,8 @@ static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
 	(void)fd;
 	if (event == FL_SYS_EV_REDO || event == FL_SYS_EV_COMPLETE)
 		at.cause = board_end_event(k->board, xfer);
+	if (event == FL_SYS_EV_COMPLETE)
+		a3 = 0;
 	if (event == FL_SYS_EV_REDO)
 		return trace_emit(k->trace, EV_LIB_REDO, &at, a0, a1, a2, a3);
 	if (event >= FL_SYS_EV_CACHE_HIT) {

@@ -67,6 +67,8 @@ bool fw_again_next(const struct fw_again *a, const struct fw_landing *l, uint16_
 	    cq->broken || cq->prod - cq->cons > a->cq_mask)
 		return false;
 	wqe_copy(w, &a->sq[q->head & a->sq_mask]);
+	/* If another CPU posts, the next one comes from its caches meanwhile. */
+	__builtin_prefetch(&a->sq[(q->head + 1) & a->sq_mask]);
 	return wqe_is_like(a, w) && w->rkey == l->key && fw_qp_hears(l->qp) &&
 	       fw_mr_has(l->mr, w->remote_va, w->length) &&
 	       turn_is_plain(&l->qp->order, q->relaxed, q->wr_tail);

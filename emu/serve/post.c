@@ -11,6 +11,7 @@
 struct post {
 	uint32_t kind, offset, value, xfer;
 	uint64_t arg[4];
+	uint32_t took, took_status, took_xfer, took_qp, took_bytes;
 };
 
 static bool next_post(struct client *c, struct post *p)
@@ -29,6 +30,11 @@ static bool next_post(struct client *c, struct post *p)
 	p->xfer = v->xfer;
 	for (i = 0; i < 4; i++)
 		p->arg[i] = v->arg[i];
+	p->took = v->took;
+	p->took_status = v->took_status;
+	p->took_xfer = v->took_xfer;
+	p->took_qp = v->took_qp;
+	p->took_bytes = v->took_bytes;
 	c->post_tail++;
 	/* Its line is in another CPU's caches: two ahead, it comes while one entry is served. */
 	__builtin_prefetch(&c->shared->post[(c->post_tail + 1) % ATTACH_POSTS]);
@@ -52,11 +58,11 @@ static uint64_t post_trace(struct client *c, const struct post *p, uint16_t inde
 static void post_trace_completion(struct client *c, const struct post *p)
 {
 	struct board *b = host_board(c->kernel);
-	struct trace_at at = { .board = board_id(b), .xfer = p->xfer,
-			       .cause = board_end_event(b, p->xfer) };
+	struct trace_at at = { .board = board_id(b), .xfer = p->took_xfer,
+			       .cause = board_end_event(b, p->took_xfer) };
 
-	trace_emit(board_trace(b), EV_LIB_COMPLETE, &at, p->arg[0], p->arg[1],
-		   p->arg[2], 0);
+	trace_emit(board_trace(b), EV_LIB_COMPLETE, &at, p->took_qp, p->took_status,
+		   p->took_bytes, 0);
 }
 
 /*
@@ -103,8 +109,11 @@ static void bells_add(struct client *c, struct bells *r, const struct post *p, u
 
 static void post_do(struct client *c, struct bells *r, const struct post *p)
 {
-	uint64_t cause = trace_last_software();
+	uint64_t cause;
 
+	if (p->took)
+		post_trace_completion(c, p);
+	cause = trace_last_software();
 	switch (p->kind) {
 	case ATTACH_POST_DOORBELL:
 		cause = post_trace(c, p, (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1));
@@ -119,7 +128,6 @@ static void post_do(struct client *c, struct bells *r, const struct post *p)
 		post_trace(c, p, (uint16_t)p->value);
 		break;
 	case ATTACH_COMPLETE:
-		post_trace_completion(c, p);
 		break;
 	default:
 		atomic_store(&c->cut, true);

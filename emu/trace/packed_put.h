@@ -20,7 +20,8 @@
 /* packed.c: those of pages that were walked to, and the words of these. */
 void packed_sum_walks(const struct trace_write *w, struct packed_sum *sum);
 
-static inline void packed_sum(const struct trace_write *w, struct packed_sum *sum)
+static inline void packed_sum(const struct trace_write *w, bool walks,
+			      struct packed_sum *sum)
 {
 	sum->blocks = w->blocks;
 	sum->cells = w->cells;
@@ -28,7 +29,7 @@ static inline void packed_sum(const struct trace_write *w, struct packed_sum *su
 	sum->bursts[1] = w->bursts[1];
 	sum->walks = sum->levels = sum->cached = 0;
 	sum->words = w->pages[0] + w->pages[1];
-	if (w->walks)
+	if (walks)
 		packed_sum_walks(w, sum);
 	sum->requests = w->begins;
 	sum->completions = w->ends;

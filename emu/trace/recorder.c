@@ -388,8 +388,9 @@ static uint64_t ring_places(struct trace *t, struct trace_ring *r, uint32_t n)
 	return head;
 }
 
-static uint64_t packed_put(struct trace *t, struct trace_ring *r,
-			   struct trace_write *w, const struct packed_sum *sum)
+static inline __attribute__((always_inline)) uint64_t
+packed_put(struct trace *t, struct trace_ring *r, struct trace_write *w,
+	   const struct packed_sum *sum)
 {
 	uint32_t places = packed_places(sum->words), records = packed_records(sum);
 	struct trace_moved *h;
@@ -413,7 +414,12 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 	return w->last - w->ends - 1;
 }
 
-uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
+/*
+ * Twice: where nothing was walked to, all sums stay in registers. The fields of w were stored just
+ * now, and a copy of several at once would wait for that.
+ */
+static inline __attribute__((always_inline)) uint64_t
+emit_write(struct trace *t, struct trace_write *w, bool walks)
 {
 	struct packed_sum sum;
 	struct trace_ring *r;
@@ -421,7 +427,7 @@ uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
 	w->first = w->last = 0;
 	if (!t)
 		return 0;
-	packed_sum(w, &sum);
+	packed_sum(w, walks, &sum);
 	assert(!t->lockstep && w->pages[0] <= TRACE_WRITE_PAGES &&
 	       w->pages[1] <= TRACE_WRITE_PAGES);
 	r = ring_mine(t);
@@ -433,6 +439,11 @@ uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
 	packed_add(&r->sums, &sum);
 	return atomic_load_explicit(&t->on, memory_order_relaxed) ?
 	       packed_put(t, r, w, &sum) : 0;
+}
+
+uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
+{
+	return w->walks ? emit_write(t, w, true) : emit_write(t, w, false);
 }
 
 void trace_follow(struct trace *t, const struct trace_turn *turn)

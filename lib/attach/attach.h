@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #define ATTACH_MAGIC	0x48435441u	/* "ATCH" */
-#define ATTACH_VERSION	3u
+#define ATTACH_VERSION	4u
 
 /* ---- the socket ---- */
 
@@ -89,7 +89,7 @@ struct attach_note {
 enum attach_post_kind {
 	ATTACH_DOORBELL = 1,		/* offset, value */
 	ATTACH_POST_DOORBELL = 2,	/* the same; arg: of FL_SYS_EV_POST */
-	ATTACH_COMPLETE = 3,		/* arg: of FL_SYS_EV_COMPLETE; no doorbell */
+	ATTACH_COMPLETE = 3,		/* no doorbell: only what was taken, below */
 	/* arg: of FL_SYS_EV_POST; its doorbell is memory (faultline/snoop.h). value: index */
 	ATTACH_PUBLISH = 4,
 };
@@ -105,10 +105,13 @@ enum attach_post_kind {
  */
 struct attach_post {
 	_Alignas(64) _Atomic uint32_t seq;
-	uint32_t kind;
+	uint16_t kind;
+	/* 1: before this, its thread took a completion (FL_SYS_EV_COMPLETE), for the trace */
+	uint8_t took, took_status;
 	uint32_t offset, value;
-	uint32_t xfer, pad;
+	uint32_t xfer, took_xfer;
 	uint64_t arg[4];
+	uint32_t took_qp, took_bytes;
 };
 
 /* ---- call: system calls and faults ---- */

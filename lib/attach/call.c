@@ -199,10 +199,22 @@ static void wake_if_asleep(struct attach *a)
 		attach_wake(a);
 }
 
-int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
-		uint32_t value, uint32_t xfer, const uint64_t *arg, bool must)
+static void post_took(const struct attach *a, struct attach_post *p, struct attach_took *took)
 {
-	unsigned int turns = 0;
+	p->took = took->fd == a->fd + 1;
+	if (!p->took)
+		return;
+	p->took_status = (uint8_t)took->status;
+	p->took_xfer = took->xfer;
+	p->took_qp = took->qp;
+	p->took_bytes = took->bytes;
+	took->fd = 0;
+}
+
+int attach_post(struct attach *a, enum attach_post_kind kind, uint32_t offset, uint32_t value,
+		uint32_t xfer, const uint64_t *arg, struct attach_took *took)
+{
+	unsigned int turns = 0, i;
 	struct attach_post *p;
 	uint32_t n;
 	int error = attach_error(a);
@@ -210,7 +222,7 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 	if (error)
 		return error;
 	while (!call_number(a, &n)) {
-		if (!must)
+		if (kind == ATTACH_COMPLETE)
 			return -EAGAIN;
 		error = attach_error(a);
 		if (error)
@@ -221,12 +233,13 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 	}
 	p = &a->shared->post[n % ATTACH_POSTS];
 	os_want_line(&a->shared->post[(n + POSTS_AHEAD) % ATTACH_POSTS]);
-	p->kind = kind;
+	p->kind = (uint16_t)kind;
 	p->offset = offset;
 	p->value = value;
 	p->xfer = xfer;
-	if (arg)
-		memcpy(p->arg, arg, sizeof(p->arg));
+	for (i = 0; arg && i < 4; i++)
+		p->arg[i] = arg[i];
+	post_took(a, p, took);
 	/*
 	 * Release pairs with the board's acquire: the entry is whole, and so is
 	 * what it announces (the work request that was written before).

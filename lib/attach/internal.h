@@ -209,9 +209,18 @@ struct attach_ask {
 };
 /* The answer's result, or attach_error(). */
 int attach_call(struct attach *a, struct attach_ask *q);
-/* call.c. must: wait for room. 0, -EAGAIN: no room, or attach_error(). */
-int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
-		uint32_t value, uint32_t xfer, const uint64_t *arg, bool must);
+/* A completion that a thread has taken, and that the board has not heard of. */
+struct attach_took {
+	int fd;			/* + 1; 0: there is none */
+	uint32_t xfer, qp, status, bytes;
+};
+/*
+ * call.c. arg: four, or NULL. took: goes along if it is of this device, and is gone then. Waits
+ * for room, but not for ATTACH_COMPLETE: a trace must never make who polls wait. 0, -EAGAIN: no
+ * room, or attach_error().
+ */
+int attach_post(struct attach *a, enum attach_post_kind kind, uint32_t offset, uint32_t value,
+		uint32_t xfer, const uint64_t *arg, struct attach_took *took);
 
 /* view.c; AS. */
 /* Do what the board has told. False: another thread is at it. */

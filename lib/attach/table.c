@@ -21,13 +21,15 @@
 #define YIELD_EVERY 64u
 
 /*
- * Of a thread: what it is about to post, which travels with its next doorbell;
- * and its empty polls since the last completion.
+ * Of a thread: what it is about to post, and the completion that it took last, which both travel
+ * with its next doorbell; and its empty polls since that completion.
  */
 static _Thread_local struct {
 	int fd;			/* + 1; 0: nothing */
+	int posts;		/* + 1: where it posted last */
 	uint32_t xfer;
 	uint64_t arg[4];
+	struct attach_took took;
 	unsigned int polls;
 } mine;
 
@@ -35,6 +37,28 @@ void *attach_local_table(size_t *bytes)
 {
 	*bytes = sizeof(mine);
 	return &mine;
+}
+
+/* A completion that went with no doorbell goes by itself. */
+static void table_settle(struct attach *a)
+{
+	if (mine.took.fd != a->fd + 1)
+		return;
+	attach_post(a, ATTACH_COMPLETE, 0, 0, 0, NULL, &mine.took);
+	mine.took.fd = 0;
+}
+
+/*
+ * Who posts, and has more under way, is about to come again: then an entry of its own, for the
+ * trace alone, can be saved. With it a thread with 32 WRITEs under way takes a sixth longer.
+ */
+static void table_took(struct attach *a, const struct attach_took *took, bool more)
+{
+	table_settle(a);
+	mine.took = *took;
+	mine.polls = 0;
+	if (!more || mine.posts != a->fd + 1)
+		table_settle(a);
 }
 
 static int table_open(const char *name)
@@ -61,6 +85,7 @@ static int table_ioctl(int fd, unsigned int cmd, void *arg)
 		return -EBADF;
 	if (_IOC_SIZE(cmd) && !arg)
 		return -EFAULT;
+	table_settle(a);
 	q.arg[0] = (uint64_t)a->board_fd;
 	q.arg[1] = cmd;
 	return attach_call(a, &q);
@@ -134,11 +159,10 @@ static int table_mmio_write32(volatile void *addr, uint32_t value)
 		return -EBADF;
 	offset = (uint32_t)((uintptr_t)addr - attach_doorbell(a));
 	if (mine.fd != a->fd + 1)
-		return attach_post(a, ATTACH_DOORBELL, offset, value, 0, NULL,
-				   true);
+		return attach_post(a, ATTACH_DOORBELL, offset, value, 0, NULL, &mine.took);
 	mine.fd = 0;
-	return attach_post(a, ATTACH_POST_DOORBELL, offset, value, mine.xfer,
-			   mine.arg, true);
+	return attach_post(a, ATTACH_POST_DOORBELL, offset, value, mine.xfer, mine.arg,
+			   &mine.took);
 }
 
 /* An address that an answer holds; NULL: it cannot be right. */
@@ -253,6 +277,7 @@ static int table_relax(int fd)
 
 	if (error)
 		return error;
+	table_settle(a);
 	if (++mine.polls % attach_spins(a, YIELD_EVERY))
 		os_pause();
 	else
@@ -263,21 +288,22 @@ static int table_relax(int fd)
 static uint64_t table_trace(int fd, unsigned int event, uint32_t xfer,
 			    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
-	const uint64_t arg[4] = { a0, a1, a2, a3 };
+	const struct attach_took took = { fd + 1, xfer, (uint32_t)a0, (uint32_t)a1,
+					  (uint32_t)a2 };
 	struct attach *a = attach_by_fd(fd);
 
 	if (event == FL_SYS_EV_POST) {
-		mine.fd = fd + 1;
+		mine.fd = mine.posts = fd + 1;
 		mine.xfer = xfer;
-		memcpy(mine.arg, arg, sizeof(arg));
+		mine.arg[0] = a0;
+		mine.arg[1] = a1;
+		mine.arg[2] = a2;
+		mine.arg[3] = a3;
 	} else if (event == FL_SYS_EV_PUBLISH && a && mine.fd == fd + 1) {
 		mine.fd = 0;
-		attach_post(a, ATTACH_PUBLISH, 0, (uint32_t)a1, xfer, mine.arg,
-			    true);
+		attach_post(a, ATTACH_PUBLISH, 0, (uint32_t)a1, xfer, mine.arg, &mine.took);
 	} else if (event == FL_SYS_EV_COMPLETE && a) {
-		mine.polls = 0;
-		/* A trace must never make who polls wait. */
-		attach_post(a, ATTACH_COMPLETE, 0, 0, xfer, arg, false);
+		table_took(a, &took, a3);
 	}
 	return 0;
 }

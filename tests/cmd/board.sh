@@ -36,6 +36,9 @@ expect 0 'the two are equal' 'the trace is kept' \
 	"$fl" send --mode processes --trace "$dir/trace" "$dir/some"
 expect 0 'LIB_COMPLETE' 'it tells what the library did in another process' \
 	cat "$dir/trace"
+expect 0 'as many' 'each request is posted, and its completion taken' \
+	sh -c '[ $(grep -c LIB_POST "$0") = $(grep -c LIB_COMPLETE "$0") ] && echo as many' \
+	"$dir/trace"
 expect 0 'the two are equal' 'packets are kept' \
 	"$fl" send --mode processes --pcap "$dir/pcap" "$dir/some"
 expect 0 '' 'all of them' sh -c 'test $(wc -c < "$0") -gt 600000' "$dir/pcap"

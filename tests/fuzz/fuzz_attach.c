@@ -299,6 +299,8 @@ static void fuzz_attach_post(struct play *p)
 	unsigned int x = (unsigned int)fuzz_take(f, 1);
 
 	e->kind = x & 7;
+	e->took = (uint8_t)(x >> 6);
+	e->took_xfer = x;
 	e->offset = x >> 3 & 1 ? (uint32_t)fuzz_take(f, 4) : x >> 4 & 12;
 	e->value = (uint32_t)fuzz_take(f, 2);
 	e->xfer = x;
