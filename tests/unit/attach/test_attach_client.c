@@ -158,7 +158,7 @@ TEST("calls, a file, queues and doorbells go to the board")
 }
 
 /* As the library does when it takes a completion: of transfer xfer, with so many left. */
-static void took(struct fb_device *d, uint32_t xfer, uint32_t left)
+static void client_took(struct fb_device *d, uint32_t xfer, uint32_t left)
 {
 	d->dev->sys->trace(d->dev->fd, FL_SYS_EV_COMPLETE, xfer, 0xabcdef, FL_ST_FLUSHED, 77,
 			   left);
@@ -166,7 +166,7 @@ static void took(struct fb_device *d, uint32_t xfer, uint32_t left)
 
 static void *takes_only(void *arg)
 {
-	took(arg, 9, 3);
+	client_took(arg, 9, 3);
 	return NULL;
 }
 
@@ -203,28 +203,28 @@ TEST("what was taken travels with the next doorbell, if there is sure to be one,
 	mem = fl_alloc(d.dev, 8);
 	EXPECT_EQ(fl_reg_mr(d.pd, mem, 8, FL_LOCAL_WRITE, &mr), 0);
 	STEP("who has not posted yet may never do so");
-	took(&d, 1, 5);
+	client_took(&d, 1, 5);
 	last_post_is(&d, 1, ATTACH_COMPLETE, 1);
 	EXPECT_EQ(fl_post_write(d.qp, 5, mr, mem, 8, 0x1000, 3), 0);
 	last_post_is(&d, 2, ATTACH_POST_DOORBELL, 0);
-	took(&d, 2, 1);
+	client_took(&d, 2, 1);
 	EXPECT_EQ(atomic_load(&d.b->s->post_head), 2);
 	EXPECT_EQ(fl_post_write(d.qp, 5, mr, mem, 8, 0x1000, 3), 0);
 	last_post_is(&d, 3, ATTACH_POST_DOORBELL, 2);
 	STEP("the last one");
-	took(&d, 3, 0);
+	client_took(&d, 3, 0);
 	last_post_is(&d, 4, ATTACH_COMPLETE, 3);
 	STEP("two of them, then a look that finds nothing");
-	took(&d, 4, 2);
-	took(&d, 5, 1);
+	client_took(&d, 4, 2);
+	client_took(&d, 5, 1);
 	last_post_is(&d, 5, ATTACH_COMPLETE, 4);
 	EXPECT_EQ(fl_poll(d.cq, &c, 1), 0);
 	last_post_is(&d, 6, ATTACH_COMPLETE, 5);
 	STEP("a call, and what has no words");
-	took(&d, 6, 1);
+	client_took(&d, 6, 1);
 	fl_query_counters(d.dev, &count);
 	last_post_is(&d, 7, ATTACH_COMPLETE, 6);
-	took(&d, 7, 1);
+	client_took(&d, 7, 1);
 	EXPECT_EQ(fl_wait(d.cq, &c, 1, 1000), -ETIMEDOUT);
 	last_post_is(&d, 9, ATTACH_DOORBELL, 0);
 	STEP("a thread that only takes");
