@@ -46,11 +46,10 @@ static uint64_t post_trace(struct client *c, const struct post *p, uint16_t inde
 {
 	struct board *b = host_board(c->kernel);
 	struct trace_at at = { .board = board_id(b), .xfer = p->xfer };
+	struct trace *t = board_trace(b);
 
-	trace_emit(board_trace(b), EV_LIB_POST, &at, p->arg[0], p->arg[1],
-		   p->arg[2], p->arg[3]);
-	at.cause = trace_last_software();
-	at.cause = trace_emit(board_trace(b), EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
+	at.cause = trace_emit(t, EV_LIB_POST, &at, p->arg[0], p->arg[1], p->arg[2], p->arg[3]);
+	at.cause = trace_emit(t, EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
 	board_publish(b, p->xfer);
 	return at.cause;
 }
@@ -113,14 +112,13 @@ static void post_do(struct client *c, struct bells *r, const struct post *p)
 
 	if (p->took)
 		post_trace_completion(c, p);
-	cause = trace_last_software();
 	switch (p->kind) {
 	case ATTACH_POST_DOORBELL:
 		cause = post_trace(c, p, (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1));
 		bells_add(c, r, p, cause);
 		break;
 	case ATTACH_DOORBELL:
-		bells_add(c, r, p, cause);
+		bells_add(c, r, p, trace_last_software());
 		break;
 	case ATTACH_PUBLISH:
 		/* A doorbell too, which lies in memory: it comes behind those before it. */
