@@ -180,7 +180,7 @@ static int tell_bytes(void *line, const void *from, uint64_t n)
 	for (at = 0; at < n && !err; at += part) {
 		part = n - at < PIECE ? n - at : PIECE;
 		/* A copy, since a page that is not there faults no system call. */
-		memcpy(piece, mem + at, part);
+		rpc_copy(piece, mem + at, part);
 		err = line_say(*(int *)line, LINE_BYTES, piece, (uint32_t)part);
 	}
 	free(piece);

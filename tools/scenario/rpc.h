@@ -131,6 +131,12 @@ struct rpc_app {
 void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 	      struct rpc_answer *r, const struct rpc_sink *sink);
 
+/*
+ * As memcpy(), from memory of the process: page after page. Where memcpy() begins depends on both
+ * addresses, and pages that are not there would come in another order.
+ */
+void rpc_copy(void *to, const void *from, uint64_t n);
+
 /* ---- commands over a socket (rpc.c) ---- */
 
 /*

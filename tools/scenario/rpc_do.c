@@ -3,6 +3,7 @@
 #include "tools/scenario/rpc.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "lib/os/os.h"
 #include "tools/scenario/testbed.h"
@@ -106,6 +107,19 @@ static int rpc_touch(const struct rpc_command *o)
 		at = ((o->addr + at) | (PAGE - 1)) + 1 - o->addr;
 	}
 	return 0;
+}
+
+void rpc_copy(void *to, const void *from, uint64_t n)
+{
+	const uint8_t *p = from;
+	uint8_t *q = to;
+	uint64_t part;
+
+	for (; n; p += part, q += part, n -= part) {
+		part = PAGE - (uintptr_t)p % PAGE;
+		part = part < n ? part : n;
+		memcpy(q, p, part);
+	}
 }
 
 static int do_memory(struct rpc_app *a, const struct rpc_command *o,

@@ -177,7 +177,7 @@ static int take_bytes(void *arg, const void *from, uint64_t n)
 
 	if (n > x->left)
 		return -EPROTO;
-	memcpy(x->to, from, n);
+	rpc_copy(x->to, from, n);
 	x->to += n;
 	x->left -= n;
 	return 0;
