@@ -276,7 +276,8 @@ static const struct rule *rule_with(const char *word)
 		if (strncmp(r->words, "new:work", 8))
 			continue;
 		for (at = strstr(r->words, word); at; at = strstr(at + 1, word))
-			if (strchr("{|", at[-1]) && strchr("|}", at[n]))
+			if (at > r->words && strchr("{|", at[-1]) && at[n] &&
+			    strchr("|}", at[n]))
 				return r;
 	}
 	return NULL;

@@ -208,6 +208,9 @@ TEST("an unknown statement is answered with the nearest one")
 	wrong_at("write c a -> b\n", "x.fl:1:1:", "as in 'post NAME: write ...' (one work");
 	wrong_at("swap c a <- b\n", "x.fl:1:1:", "as in 'atomic NAME: swap ...'");
 	wrong_at("writ c a -> b\n", "x.fl:1:1:", "wanted: a statement (did you");
+	/* As a rule begins, so that there is nothing before it. */
+	wrong_at("new:work c a -> b\n", "x.fl:1:1:", "wanted: a statement");
+	wrong_at("new c a -> b\n", "x.fl:1:1:", "wanted: a statement");
 }
 
 TEST("an unknown name is answered with the nearest of its kind")
