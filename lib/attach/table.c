@@ -49,8 +49,8 @@ static void table_settle(struct attach *a)
 }
 
 /*
- * Who posts, and has more under way, is about to come again: then an entry of its own, for the
- * trace alone, can be saved. With it a thread with 32 WRITEs under way takes a sixth longer.
+ * Who posts, and has more under way, is about to come again: this saves an entry for the trace
+ * alone, and the wait for its line.
  */
 static void table_took(struct attach *a, const struct attach_took *took, bool more)
 {
