@@ -65,6 +65,40 @@ static void post_trace_completion(struct client *c, const struct post *p)
 }
 
 /*
+ * A doorbell, and before it what was taken: one entry, if the numbers are as small as they are
+ * where the library says them. Returns its record of the doorbell.
+ */
+static uint64_t post_trace_bell(struct client *c, const struct post *p)
+{
+	uint16_t index = (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1);
+	struct board *b = host_board(c->kernel);
+	struct trace_posted e;
+	uint64_t cause;
+
+	if ((p->arg[0] | p->arg[1] | p->arg[3]) >> 32) {
+		if (p->took)
+			post_trace_completion(c, p);
+		return post_trace(c, p, index);
+	}
+	e.board = board_id(b);
+	e.took = p->took;
+	e.end = p->took ? board_end_event(b, p->took_xfer) : 0;
+	e.xfer = p->xfer;
+	e.qp = (uint32_t)p->arg[0];
+	e.op = (uint32_t)p->arg[1];
+	e.va = p->arg[2];
+	e.len = (uint32_t)p->arg[3];
+	e.took_xfer = p->took_xfer;
+	e.took_qp = p->took_qp;
+	e.took_status = p->took_status;
+	e.took_bytes = p->took_bytes;
+	e.index = index;
+	cause = trace_emit_posted(board_trace(b), &e);
+	board_publish(b, p->xfer);
+	return cause;
+}
+
+/*
  * Doorbells in a row for one register: the card is entered once for all of them. Nothing of
  * the process is looked at in between but what it posts.
  */
@@ -110,13 +144,14 @@ static void post_do(struct client *c, struct bells *r, const struct post *p)
 {
 	uint64_t cause;
 
+	if (p->kind == ATTACH_POST_DOORBELL) {
+		cause = post_trace_bell(c, p);
+		bells_add(c, r, p, cause);
+		return;
+	}
 	if (p->took)
 		post_trace_completion(c, p);
 	switch (p->kind) {
-	case ATTACH_POST_DOORBELL:
-		cause = post_trace(c, p, (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1));
-		bells_add(c, r, p, cause);
-		break;
 	case ATTACH_DOORBELL:
 		bells_add(c, r, p, trace_last_software());
 		break;

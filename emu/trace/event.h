@@ -124,6 +124,27 @@ struct trace_write {
 uint64_t trace_emit_write(struct trace *t, struct trace_write *w);
 
 /*
+ * A doorbell of a library that tells what it posts: LIB_POST, which leads to LIB_DOORBELL, and
+ * before them, with took, the LIB_COMPLETE of what it has taken from a completion queue. Kept
+ * in one entry, which is as long as a record.
+ */
+struct trace_posted {
+	uint64_t seq;		/* of the first record; the recorder's */
+	uint64_t end;		/* the cause of LIB_COMPLETE */
+	uint64_t va;
+	uint64_t wall_ns;	/* the recorder's */
+	uint16_t event;		/* the recorder's */
+	uint8_t board;
+	bool took;
+	uint32_t xfer, qp, op, len;
+	uint32_t took_xfer, took_qp, took_status, took_bytes;
+	uint16_t index;
+} __attribute__((may_alias));
+
+/* Threads mode. The sequence number of LIB_DOORBELL, or 0. */
+uint64_t trace_emit_posted(struct trace *t, const struct trace_posted *p);
+
+/*
  * What the calling thread recorded last, of any unit or of software only: the
  * cause of what it does now where no better one is known (a line that goes up,
  * a register that is written).

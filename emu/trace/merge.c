@@ -49,6 +49,19 @@ static void place_pass(struct trace_merge *m, uint32_t i)
 		m->at[i].chunk = find_chunk(m, r->number, m->at[i].chunk + 1);
 }
 
+/* For the records of an entry, the first of which is the next one. False: no memory. */
+static bool records_room(struct trace_merge *m, uint32_t i, uint32_t n)
+{
+	free(m->at[i].packed);
+	m->at[i].packed = calloc(n, sizeof(*m->at[i].packed));
+	if (!m->at[i].packed)
+		return false;
+	m->at[i].packed_count = n;
+	m->at[i].in_packed = 0;
+	m->at[i].now = m->at[i].packed;
+	return true;
+}
+
 /* The next place holds a packed entry. False: no memory. */
 static bool place_unpack(struct trace_merge *m, uint32_t i)
 {
@@ -64,15 +77,22 @@ static bool place_unpack(struct trace_merge *m, uint32_t i)
 		memcpy(word + n, place.word, sizeof(place.word));
 		place_pass(m, i);
 	}
-	n = packed_count_records(&h, word);
-	free(m->at[i].packed);
-	m->at[i].packed = calloc(n, sizeof(*m->at[i].packed));
-	if (!m->at[i].packed)
+	if (!records_room(m, i, packed_count_records(&h, word)))
 		return false;
 	packed_expand(&h, word, m->at[i].packed);
-	m->at[i].packed_count = n;
-	m->at[i].in_packed = 0;
-	m->at[i].now = m->at[i].packed;
+	return true;
+}
+
+/* The same for one of a library that has posted. */
+static bool place_unpack_posted(struct trace_merge *m, uint32_t i)
+{
+	struct trace_posted p;
+
+	memcpy(&p, record_at(m, i), sizeof(p));
+	place_pass(m, i);
+	if (!records_room(m, i, posted_records(&p)))
+		return false;
+	posted_expand(&p, m->at[i].packed);
 	return true;
 }
 
@@ -89,6 +109,9 @@ static void ring_look(struct trace_merge *m, uint32_t i)
 		if (m->at[i].now->event == PACKED_EVENT && m->at[i].now->seq) {
 			/* Without memory for them they are left out. */
 			if (place_unpack(m, i))
+				return;
+		} else if (m->at[i].now->event == PACKED_POSTED && m->at[i].now->seq) {
+			if (place_unpack_posted(m, i))
 				return;
 		} else if (m->at[i].now->seq) {
 			place_pass(m, i);

@@ -397,6 +397,42 @@ void packed_expand(const struct trace_moved *h, const uint64_t *word,
 		put_request(&u, EV_FW_COMPLETE, seq, FL_ST_OK, h->bytes, h->index);
 }
 
+/* ---- what a library posted ---- */
+
+void posted_expand(const struct trace_posted *p, struct trace_record *out)
+{
+	const struct trace_record same = { .wall_ns = p->wall_ns, .board = p->board };
+	uint64_t seq = p->seq;
+
+	if (p->took) {
+		*out = same;
+		out->seq = seq++;
+		out->cause = p->end;
+		out->event = EV_LIB_COMPLETE;
+		out->xfer = p->took_xfer;
+		out->arg[0] = p->took_qp;
+		out->arg[1] = p->took_status;
+		out->arg[2] = p->took_bytes;
+		out++;
+	}
+	*out = same;
+	out->seq = seq;
+	out->event = EV_LIB_POST;
+	out->xfer = p->xfer;
+	out->arg[0] = p->qp;
+	out->arg[1] = p->op;
+	out->arg[2] = p->va;
+	out->arg[3] = p->len;
+	out++;
+	*out = same;
+	out->seq = seq + 1;
+	out->cause = seq;
+	out->event = EV_LIB_DOORBELL;
+	out->xfer = p->xfer;
+	out->arg[0] = p->qp;
+	out->arg[1] = p->index;
+}
+
 /* ---- sums ---- */
 
 static uint64_t sum_read(const _Atomic uint64_t *sum)

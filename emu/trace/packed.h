@@ -16,6 +16,9 @@
 
 #define PACKED_EVENT	EV_COUNT	/* in place of an event */
 
+/* The same for struct trace_posted: one place. */
+#define PACKED_POSTED	(EV_COUNT + 1)
+
 /* Of a word with the address of a page that was hit: how many more lie behind it. */
 #define PACKED_MORE_SHIFT	56
 #define PACKED_MORE(word)	((word) >> PACKED_MORE_SHIFT & TRACE_PAGE_MORE)
@@ -31,6 +34,13 @@ struct packed_place {
 #define PACKED_ROOM							       \
 	((PACKED_WORDS_MAX + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS *    \
 	 PACKED_PLACE_WORDS)
+
+/* Of struct trace_posted. */
+static inline uint32_t posted_records(const struct trace_posted *p)
+{
+	return p->took ? 3 : 2;
+}
+void posted_expand(const struct trace_posted *p, struct trace_record *out);
 
 /* How many of what an entry stands for; hits are the bursts that needed no walk. */
 struct packed_sum {

@@ -158,4 +158,26 @@ static inline struct trace_moved *packed_make(const struct trace_write *w, uint3
 	return h;
 }
 
+/* One by one: see struct trace_write. */
+static inline void posted_make(struct trace_posted *e, const struct trace_posted *p)
+{
+	static_assert(sizeof(*e) <= sizeof(struct trace_record) &&
+		      offsetof(struct trace_posted, event) ==
+		      offsetof(struct trace_record, event), "a place");
+	e->end = p->end;
+	e->va = p->va;
+	e->event = PACKED_POSTED;
+	e->board = p->board;
+	e->took = p->took;
+	e->xfer = p->xfer;
+	e->qp = p->qp;
+	e->op = p->op;
+	e->len = p->len;
+	e->took_xfer = p->took_xfer;
+	e->took_qp = p->took_qp;
+	e->took_status = p->took_status;
+	e->took_bytes = p->took_bytes;
+	e->index = p->index;
+}
+
 #endif

@@ -18,12 +18,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "os/os.h"
 #include "trace/order.h"
 #include "trace/packed_put.h"
+#include "trace/spill.h"
 
 #define RINGS		TRACE_RINGS_MAX
 #define DEFAULT_RECORDS	65536
@@ -38,9 +38,8 @@ struct trace {
 
 	FILE *out;
 	struct trace_order *order;	/* lockstep with out; else NULL */
-	int spill_fd;			/* threads with out; else -1 */
+	struct trace_spill spill;	/* threads with out; else its fd is -1 */
 	uint64_t start_ns;
-	_Atomic uint64_t spilled;	/* chunks claimed in the spill file */
 	_Atomic uint64_t lost;		/* records without ring or disk */
 	_Atomic uint32_t claimed;	/* rings in use; may run past RINGS */
 	_Atomic uint64_t homeless[EV_COUNT]; /* events without ring */
@@ -67,11 +66,6 @@ static uint32_t round_up(uint32_t n)
 	while (p < n)
 		p <<= 1;
 	return p;
-}
-
-static size_t chunk_bytes(const struct trace *t)
-{
-	return (t->records + 1) * sizeof(struct trace_record);
 }
 
 static void ring_init(struct trace *t, uint32_t i, uint32_t number,
@@ -122,16 +116,16 @@ static bool threads_init(struct trace *t)
 	for (i = 0; i < RINGS; i++)
 		ring_init(t, i, i + 1, t->memory + (size_t)i * t->records);
 	if (t->out)
-		t->spill_fd = os_file_unnamed(NULL);
-	return !t->out || t->spill_fd >= 0;
+		t->spill.fd = os_file_unnamed(NULL);
+	return !t->out || t->spill.fd >= 0;
 }
 
 static void trace_free(struct trace *t)
 {
 	uint32_t i;
 
-	if (t->spill_fd >= 0)
-		close(t->spill_fd);
+	if (t->spill.fd >= 0)
+		close(t->spill.fd);
 	for (i = 0; !t->memory && i < RINGS; i++)
 		os_room_end(t->ring[i].record, t->records, sizeof(struct trace_record));
 	os_room_end(t->memory, (uint64_t)RINGS * t->records, sizeof(struct trace_record));
@@ -152,7 +146,7 @@ struct trace *trace_create(const struct trace_config *cfg)
 						  DEFAULT_RECORDS);
 	t->out = cfg->out;
 	t->spills = cfg->out != NULL;
-	t->spill_fd = -1;
+	t->spill = (struct trace_spill){ .fd = -1, .records = t->records };
 	t->start_ns = os_now_ns();
 	atomic_init(&t->on, true);
 	if (!(cfg->threads ? threads_init(t) : lockstep_init(t))) {
@@ -227,35 +221,6 @@ static inline struct trace_ring *ring_mine(struct trace *t)
 	return r ? r : ring_find(t);
 }
 
-/* One chunk of the spill file: a record that names the ring, then the ring. */
-static void spill_ring(struct trace *t, struct trace_ring *r)
-{
-	uint64_t chunk = atomic_fetch_add(&t->spilled, 1);
-	struct trace_record head = { .seq = r->number };
-	off_t at = (off_t)(chunk * chunk_bytes(t));
-	size_t n = t->records * sizeof(head), done = 0;
-	const char *from = (const char *)r->record;
-	ssize_t got;
-
-	got = pwrite(t->spill_fd, &head, sizeof(head), at);
-	if (got != (ssize_t)sizeof(head)) {
-		atomic_fetch_add(&t->lost, t->records);
-		return;
-	}
-	while (done < n) {
-		got = pwrite(t->spill_fd, from + done, n - done,
-			     at + (off_t)(sizeof(head) + done));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			atomic_fetch_add(&t->lost,
-					 t->records - done / sizeof(head));
-			return;
-		}
-		done += (size_t)got;
-	}
-}
-
 static uint32_t rings_used(const struct trace *t)
 {
 	uint32_t n = atomic_load_explicit(&t->claimed, memory_order_acquire);
@@ -269,7 +234,7 @@ static void ring_flush(struct trace *t, struct trace_ring *r, uint64_t head)
 		order_stream(t->order, t->ring, rings_used(t), t->lockstep->time_ns, t->out);
 		return;
 	}
-	spill_ring(t, r);
+	atomic_fetch_add(&t->lost, spill_ring(&t->spill, r));
 	r->flushed = head;
 }
 
@@ -311,6 +276,14 @@ static uint64_t ring_number(struct trace_ring *r, uint32_t more)
 	return n + more;
 }
 
+static inline void count_more(struct trace_ring *r, enum trace_event ev)
+{
+	/* One writer: a plain add would do, but others read while it runs. */
+	uint64_t n = atomic_load_explicit(&r->count[ev], memory_order_relaxed);
+
+	atomic_store_explicit(&r->count[ev], n + 1, memory_order_relaxed);
+}
+
 /* No ring yet, none at all, or one that is full. */
 static __attribute__((noinline)) uint64_t
 emit_slow(struct trace *t, enum trace_event ev, const struct trace_at *at,
@@ -336,7 +309,7 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 {
 	struct trace_record *rec;
 	struct trace_ring *r;
-	uint64_t head, n;
+	uint64_t head;
 
 	if (!t)
 		return 0;
@@ -347,9 +320,7 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 	head = atomic_load_explicit(&r->head, memory_order_relaxed);
 	if (__builtin_expect(t->spills && head - r->flushed > r->mask, 0))
 		return emit_slow(t, ev, at, a0, a1, a2, a3);
-	/* One writer: a plain add would do, but others read while it runs. */
-	n = atomic_load_explicit(&r->count[ev], memory_order_relaxed);
-	atomic_store_explicit(&r->count[ev], n + 1, memory_order_relaxed);
+	count_more(r, ev);
 	if (!atomic_load_explicit(&t->on, memory_order_relaxed))
 		return 0;
 	rec = &r->record[head & r->mask];
@@ -446,6 +417,40 @@ uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
 	return w->walks ? emit_write(t, w, true) : emit_write(t, w, false);
 }
 
+uint64_t trace_emit_posted(struct trace *t, const struct trace_posted *p)
+{
+	struct trace_posted *e;
+	struct trace_ring *r;
+	uint64_t head;
+
+	if (!t)
+		return 0;
+	assert(!t->lockstep);
+	r = ring_mine(t);
+	if (!r) {
+		atomic_fetch_add(&t->homeless[EV_LIB_COMPLETE], p->took);
+		atomic_fetch_add(&t->homeless[EV_LIB_POST], 1);
+		atomic_fetch_add(&t->homeless[EV_LIB_DOORBELL], 1);
+		atomic_fetch_add(&t->lost, posted_records(p));
+		return 0;
+	}
+	if (p->took)
+		count_more(r, EV_LIB_COMPLETE);
+	count_more(r, EV_LIB_POST);
+	count_more(r, EV_LIB_DOORBELL);
+	if (!atomic_load_explicit(&t->on, memory_order_relaxed))
+		return 0;
+	head = ring_places(t, r, 1);
+	e = (void *)&r->record[head & r->mask];
+	posted_make(e, p);
+	e->wall_ns = r->wall_ns;
+	last.any = last.software = r->base | ring_number(r, posted_records(p));
+	e->seq = last.any - posted_records(p) + 1;
+	/* Release: as in trace_emit(). */
+	atomic_store_explicit(&r->head, head + 1, memory_order_release);
+	return last.any;
+}
+
 void trace_follow(struct trace *t, const struct trace_turn *turn)
 {
 	if (!t || !t->lockstep)
@@ -514,34 +519,6 @@ uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
 	return got;
 }
 
-static void write_threads(struct trace *t)
-{
-	uint64_t chunks = atomic_load(&t->spilled);
-	size_t bytes = (size_t)chunks * chunk_bytes(t);
-	const struct trace_record *rec;
-	void *spill = NULL;
-	struct trace_merge m;
-
-	if (bytes && ftruncate(t->spill_fd, (off_t)bytes)) {
-		atomic_fetch_add(&t->lost, chunks * t->records);
-		bytes = 0;
-	}
-	if (bytes) {
-		spill = mmap(NULL, bytes, PROT_READ, MAP_SHARED, t->spill_fd,
-			     0);
-		if (spill == MAP_FAILED) {
-			atomic_fetch_add(&t->lost, chunks * t->records);
-			spill = NULL;
-		}
-	}
-	merge_begin(&m, t->ring, rings_used(t), spill, spill ? chunks : 0);
-	while ((rec = merge_next(&m)) != NULL)
-		trace_record_text(t->out, rec);
-	merge_end(&m);
-	if (spill)
-		munmap(spill, bytes);
-}
-
 /*
  * For the test runner: which events did this process emit? One write with
  * O_APPEND, so that lines of processes that end together do not mix.
@@ -584,7 +561,8 @@ void trace_destroy(struct trace *t)
 		order_stream(t->order, t->ring, rings_used(t), UINT64_MAX, t->out);
 		atomic_fetch_add(&t->lost, t->order->unknown);
 	} else if (t->out) {
-		write_threads(t);
+		atomic_fetch_add(&t->lost,
+				 spill_write(&t->spill, t->ring, rings_used(t), t->out));
 	}
 	lost = atomic_load(&t->lost);
 	if (t->out && lost)

@@ -319,3 +319,84 @@ TEST("the text has every record, however small the rings that are spilled")
 		fclose(f);
 	}
 }
+
+/* The records of what was posted, made one by one. */
+static void emit_posted_long(struct trace *t, const struct trace_posted *p)
+{
+	struct trace_at at = { .board = p->board, .xfer = p->took_xfer, .cause = p->end };
+
+	if (p->took)
+		trace_emit(t, EV_LIB_COMPLETE, &at, p->took_qp, p->took_status, p->took_bytes, 0);
+	at = (struct trace_at){ .board = p->board, .xfer = p->xfer };
+	at.cause = trace_emit(t, EV_LIB_POST, &at, p->qp, p->op, p->va, p->len);
+	trace_emit(t, EV_LIB_DOORBELL, &at, p->qp, p->index, 0, 0);
+}
+
+static struct trace_posted random_posted(void)
+{
+	uint64_t r = rng_next(&random_), q = rng_next(&random_);
+
+	return (struct trace_posted){
+		.end = r >> 8, .va = q, .board = (uint8_t)r, .took = q & 1,
+		.xfer = (uint32_t)(q >> 3), .qp = (uint32_t)(r >> 9), .op = (uint32_t)(q >> 32),
+		.len = (uint32_t)(r >> 21), .took_xfer = (uint32_t)(q >> 13),
+		.took_qp = (uint32_t)(r >> 5), .took_status = (uint32_t)(q >> 17),
+		.took_bytes = (uint32_t)r, .index = (uint16_t)(q >> 40),
+	};
+}
+
+/* Text without the time of the wall, which two traces do not share. */
+static bool line_read(FILE *f, char *line, size_t room)
+{
+	char *plus;
+
+	if (!fgets(line, (int)room, f))
+		return false;
+	plus = strchr(line, '+');
+	if (plus)
+		memmove(plus, strchr(plus, ' '), strlen(strchr(plus, ' ')) + 1);
+	return true;
+}
+
+TEST("what a library posted is the records that one by one would leave")
+{
+	unsigned int round, i;
+
+	rng_init(&random_, test_seed(), "posted");
+	for (round = 0; round < 40; round++) {
+		FILE *f[2] = { tmpfile(), tmpfile() };
+		struct trace *t[2] = { packed_trace(4 << rng_below(&random_, 6), f[0]),
+				       packed_trace(1 << 14, f[1]) };
+		char line[2][512];
+		int ev;
+
+		EXPECT(f[0] && f[1]);
+		for (i = 0; i < 100; i++) {
+			const struct trace_posted p = random_posted();
+			struct trace_at at = { .board = 3 };
+
+			at.cause = trace_emit_posted(t[0], &p);
+			EXPECT_EQ(trace_last_software(), at.cause);
+			emit_posted_long(t[1], &p);
+			EXPECT_EQ(trace_last_software(), at.cause);
+			if (rng_below(&random_, 2))
+				continue;
+			trace_emit(t[0], EV_APP_NOTE, &at, i, 0, 0, 0);
+			trace_emit(t[1], EV_APP_NOTE, &at, i, 0, 0, 0);
+		}
+		for (ev = 0; ev < EV_COUNT; ev++)
+			EXPECT_EQ(trace_count(t[0], (enum trace_event)ev),
+				  trace_count(t[1], (enum trace_event)ev));
+		trace_destroy(t[0]);
+		trace_destroy(t[1]);
+		rewind(f[0]);
+		rewind(f[1]);
+		while (line_read(f[1], line[1], sizeof(line[1]))) {
+			EXPECT(line_read(f[0], line[0], sizeof(line[0])));
+			EXPECT_STR(line[0], line[1]);
+		}
+		EXPECT(!line_read(f[0], line[0], sizeof(line[0])));
+		fclose(f[0]);
+		fclose(f[1]);
+	}
+}
