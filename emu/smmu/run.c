@@ -60,7 +60,7 @@ static bool look_walk(struct smmu *s, struct smmu_run *r, uint32_t i, uint32_t n
 
 	smmu_walk(s, r->bank, &a, w);
 	s->stats.walk_reads = reads;	/* it has only been looked */
-	r->page[i].pa = w->pa;
+	r->page[i] = (struct trace_page){ .pa = w->pa };
 	r->how[i] = w->level == 3 ? SMMU_RUN_PAGE : SMMU_RUN_BLOCK;
 	inside = (UINT64_C(1) << smmu_level_shift(w->level)) - 1;
 	if (r->how[i] == SMMU_RUN_BLOCK)
@@ -74,7 +74,7 @@ static bool look_hit(struct smmu_run *r, uint32_t i, const struct smmu_tlb_entry
 	uint64_t inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
 
 	r->how[i] = SMMU_RUN_HIT;
-	r->page[i].pa = e->pa | (run_va(r, i) & inside);
+	r->page[i] = (struct trace_page){ .pa = e->pa | (run_va(r, i) & inside) };
 	r->tag[i] = e->tag;
 	return e->perm & need;
 }
@@ -110,23 +110,28 @@ static bool look_ahead(const struct smmu *s, struct smmu_run *r, uint32_t i,
 }
 
 /*
- * Lock held. A page whose descriptor is that of page `first`, which allows what is needed, but
- * for the address. Nothing else has to be looked at; of another descriptor, all has.
+ * Lock held. How many pages from i on, none of them `end` or behind it, have the descriptor of
+ * page `first`, which allows what is needed, but for the address. Of these nothing else has to
+ * be looked at; of another descriptor, all has.
  */
-static bool look_next(const struct smmu *s, struct smmu_run *r, uint32_t i,
-		      const struct smmu_walk *first)
+static uint32_t look_next(const struct smmu *s, struct smmu_run *r, uint32_t i, uint32_t end,
+			  const struct smmu_walk *first)
 {
-	uint64_t desc;
+	const uint64_t same = first->seen[3].desc & ~PTE_ADDR;
+	const unsigned int bits = s->bank[r->bank].pa_bits;
+	const uint32_t from = i;
+	uint64_t pa;
 
 	if (i >= r->ahead && !look_ahead(s, r, i, first))
-		return false;
-	desc = r->desc[i];
-	if ((desc ^ first->seen[3].desc) & ~PTE_ADDR ||
-	    (desc & PTE_ADDR) >> s->bank[r->bank].pa_bits)
-		return false;
-	r->how[i] = SMMU_RUN_NEXT;
-	r->page[i].pa = desc & PTE_ADDR;
-	return true;
+		return 0;
+	for (end = end < r->ahead ? end : r->ahead; i < end; i++) {
+		pa = r->desc[i] & PTE_ADDR;
+		if ((r->desc[i] & ~PTE_ADDR) != same || pa >> bits)
+			break;
+		r->how[i] = SMMU_RUN_NEXT;
+		r->page[i] = (struct trace_page){ .pa = pa };
+	}
+	return i - from;
 }
 
 /* Lock held. The pages that were not noted. */
@@ -135,19 +140,21 @@ static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
 	const struct smmu_bank *b = &s->bank[r->bank];
 	const struct smmu_tlb_entry *e;
 	bool found = true, walked = false;
-	uint32_t i, first = 0, misses;
+	uint32_t i, n, first = 0, misses;
 
 	misses = r->noted + smmu_tlb_misses(&s->tlb, smmu_untag(run_va(r, r->noted)),
 					    r->pages - r->noted, b->vmid, b->asid);
-	for (i = r->noted; found && i < r->pages; i++) {
-		r->page[i].walk = NULL;
-		r->page[i].more = 0;
+	for (i = r->noted; found && i < r->pages; i += n ? n : 1) {
+		n = 0;
 		e = i < misses ? NULL :
 		    smmu_tlb_lookup(&s->tlb, smmu_untag(run_va(r, i)), b->vmid, b->asid);
 		if (e) {
 			found = look_hit(r, i, e, need);
-		} else if (!look_may_be_next(s, r, i, first) ||
-			   !look_next(s, r, i, &s->run_walk[first])) {
+			continue;
+		}
+		if (look_may_be_next(s, r, i, first))
+			n = look_next(s, r, i, i < misses ? misses : i + 1, &s->run_walk[first]);
+		if (!n) {
 			/* What a walk brings into the walk cache is there when it is taken. */
 			found = !(walked && s->walk_cache.entries) && look_walk(s, r, i, need);
 			first = i;
@@ -209,32 +216,36 @@ static void take_hit(struct smmu *s, const struct smmu_run *r, uint32_t i)
 }
 
 /* Lock held. A page that a walk of its own leads to. */
-static void take_first(struct smmu *s, struct smmu_run *r, uint32_t i)
+static void take_walk(struct smmu *s, struct smmu_run *r, uint32_t i)
 {
 	const struct smmu_access a = { .va = run_va(r, i) };
+	const struct smmu_bank *b = &s->bank[r->bank];
+	const struct smmu_walk *w = &s->run_walk[i];
 
-	walk_told(&s->run_walk[i], &r->told[i]);
-	smmu_walk_leave(s, r->bank, &a, &s->run_walk[i]);
+	walk_told(w, &r->told[i]);
+	smmu_walk_leave(s, r->bank, &a, w);
+	s->stats.walk_reads += w->reads;
+	smmu_tlb_fill(&s->tlb, smmu_untag(a.va), b->vmid, b->asid, w, r->tag[i]);
+	r->page[i].walk = &r->told[i];
+	r->walks++;
 }
 
-/* Lock held. A page that is walked to; *first: the last that was, but for SMMU_RUN_NEXT. */
-static void take_walk(struct smmu *s, struct smmu_run *r, uint32_t i, uint32_t *first)
+/* Lock held. SMMU_RUN_NEXT: the i-th page, and those like it before `end`. How many? */
+static uint32_t take_next(struct smmu *s, struct smmu_run *r, uint32_t i, uint32_t end,
+			  uint32_t first)
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
-	struct smmu_walk *w;
+	const struct smmu_walk *w = &s->run_walk[first];
+	uint32_t n = 0;
 
-	if (r->how[i] == SMMU_RUN_NEXT) {
-		s->stats.walks++;	/* a walk cache has learned nothing */
-	} else {
-		*first = i;
-		take_first(s, r, i);
-	}
-	w = &s->run_walk[*first];
-	w->pa = r->page[i].pa;
-	s->stats.walk_reads += w->reads;
-	smmu_tlb_fill(&s->tlb, smmu_untag(run_va(r, i)), b->vmid, b->asid, w, r->tag[i]);
-	r->page[i].walk = &r->told[*first];
-	r->walks++;
+	for (; i + n < end && r->how[i + n] == SMMU_RUN_NEXT; n++)
+		r->page[i + n].walk = &r->told[first];
+	s->stats.walks += n;	/* a walk cache has learned nothing */
+	s->stats.walk_reads += n * w->reads;
+	smmu_tlb_fill_pages(&s->tlb, smmu_untag(run_va(r, i)), n, b->vmid, b->asid, w,
+			    &r->page[i], &r->tag[i]);
+	r->walks += n;
+	return n;
 }
 
 /* Lock held. The pages that were not noted: as smmu_translate() would leave them behind. */
@@ -242,15 +253,19 @@ static void take_pages(struct smmu *s, struct smmu_run *r)
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
 	bool blocks = false;	/* one was walked to: it may hold pages that come later */
-	uint32_t i, first = 0;
+	uint32_t i, n, first = 0;
 
-	for (i = r->noted; i < r->pages; i++) {
+	for (i = r->noted; i < r->pages; i += n) {
+		n = 1;
 		if (r->how[i] == SMMU_RUN_HIT ||
 		    (blocks && smmu_tlb_lookup(&s->tlb, smmu_untag(run_va(r, i)), b->vmid,
 					       b->asid))) {
 			take_hit(s, r, i);
+		} else if (r->how[i] == SMMU_RUN_NEXT) {
+			n = take_next(s, r, i, blocks ? i + 1 : r->pages, first);
 		} else {
-			take_walk(s, r, i, &first);
+			take_walk(s, r, i);
+			first = i;
 			blocks |= r->how[i] == SMMU_RUN_BLOCK;
 		}
 	}
