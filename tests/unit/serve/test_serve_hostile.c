@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "rig/serve_raw.h"
+#include "trace/trace.h"
 
 /* ---- doorbells ---- */
 
@@ -54,6 +55,96 @@ static int rings_nowhere(void *arg)
 TEST("doorbells without a page of registers, and entries of no kind")
 {
 	beside_pair(rings_nowhere, NULL, 2);
+}
+
+/* What the process says of its doorbells: numbers as the library's, and ones that never are. */
+static const struct attach_post said[] = {
+	{ .xfer = 900001, .arg = { 3, 1, 0x7000, 8 } },
+	{ .xfer = 900002, .arg = { 4, 2, UINT64_MAX, UINT32_MAX }, .took = 1, .took_status = 255,
+	  .took_xfer = 900011, .took_qp = UINT32_MAX, .took_bytes = UINT32_MAX },
+	{ .xfer = 900003, .arg = { 1ull << 32, 1, 0x7000, 8 }, .took = 1, .took_xfer = 900012,
+	  .took_qp = 3, .took_bytes = 8 },
+	{ .xfer = 900004, .arg = { 5, 1ull << 63, 0x7000, 8 } },
+	{ .xfer = 900005, .arg = { 6, 1, 0, 1ull << 40 }, .took = 2, .took_xfer = 900013 },
+};
+#define SAID (sizeof(said) / sizeof(said[0]))
+
+static int rings_and_says(void *arg)
+{
+	struct target t;
+	struct attach_post *p;
+	unsigned int i;
+
+	(void)arg;
+	TRY_OPEN(&t, 0);
+	for (i = 0; i < SAID; i++) {
+		p = &t.r.shared->post[t.r.posted % ATTACH_POSTS];
+		p->xfer = said[i].xfer;
+		memcpy(p->arg, said[i].arg, sizeof(p->arg));
+		p->took = said[i].took;
+		p->took_status = said[i].took_status;
+		p->took_xfer = said[i].took_xfer;
+		p->took_qp = said[i].took_qp;
+		p->took_bytes = said[i].took_bytes;
+		if (!raw_post(&t.r, ATTACH_POST_DOORBELL, 0, (9 + i) << NIC_DB_SQ_TAIL_SHIFT))
+			return 2;
+	}
+	while (atomic_load(&t.r.shared->post_tail) != SAID)
+		if (raw_cut_off(&t.r, 1))
+			return 3;
+	return 0;
+}
+
+/* The next record of the trace that is about doorbells. */
+static struct trace_record told_next(FILE *f)
+{
+	struct trace_record r = { .event = EV_COUNT };
+	char line[512];
+	int column;
+
+	while (r.event < EV_LIB_POST || r.event > EV_LIB_COMPLETE) {
+		EXPECT(fgets(line, sizeof(line), f) != NULL);
+		if (line[0] != '#')
+			EXPECT_EQ(trace_record_parse(line, &r, &column), 0);
+	}
+	return r;
+}
+
+TEST("what is said of doorbells is told as it was said, however large")
+{
+	char path[200];
+	const char *const options[] = { "--trace", path, NULL };
+	struct trace_record r, bell;
+	unsigned int i;
+	FILE *f;
+
+	test_path(path, sizeof(path), "said.trace");
+	rig_start(options);
+	EXPECT_EQ(rig_wait(rig_fork(rings_and_says, NULL)), 0);
+	rig_end();
+	f = fopen(path, "r");
+	EXPECT(f);
+	for (i = 0; i < SAID; i++) {
+		r = told_next(f);
+		if (said[i].took) {
+			EXPECT_EQ(r.event, EV_LIB_COMPLETE);
+			EXPECT_EQ(r.xfer, said[i].took_xfer);
+			EXPECT_EQ(r.arg[0], said[i].took_qp);
+			EXPECT_EQ(r.arg[1], said[i].took_status);
+			EXPECT_EQ(r.arg[2], said[i].took_bytes);
+			r = told_next(f);
+		}
+		EXPECT_EQ(r.event, EV_LIB_POST);
+		EXPECT_EQ(r.xfer, said[i].xfer);
+		EXPECT_MEM(r.arg, said[i].arg, sizeof(r.arg));
+		bell = told_next(f);
+		EXPECT_EQ(bell.event, EV_LIB_DOORBELL);
+		EXPECT_EQ(bell.cause, r.seq);
+		EXPECT_EQ(bell.xfer, said[i].xfer);
+		EXPECT_EQ(bell.arg[0], said[i].arg[0]);
+		EXPECT_EQ(bell.arg[1], 8 + i);
+	}
+	fclose(f);
 }
 
 /* ---- the shared area ---- */
