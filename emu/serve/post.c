@@ -9,16 +9,16 @@
 
 /* An entry, copied once; what the process writes there later changes nothing. */
 struct post {
-	uint32_t kind, offset, value, xfer;
-	uint64_t arg[4];
-	uint32_t took, took_status, took_xfer, took_qp, took_bytes;
+	uint32_t kind, offset, value;
+	uint64_t arg[4];		/* of LIB_POST, as they are */
+	struct trace_posted said;	/* the same and all else that is for the trace */
 };
 
 static bool next_post(struct client *c, struct post *p)
 {
 	struct attach_post *e = &c->shared->post[c->post_tail % ATTACH_POSTS];
 	volatile struct attach_post *v = e;
-	unsigned int i;
+	struct trace_posted *said = &p->said;
 
 	/* Acquire: pairs with the poster's release of seq. */
 	if (atomic_load_explicit(&e->seq, memory_order_acquire) !=
@@ -27,74 +27,71 @@ static bool next_post(struct client *c, struct post *p)
 	p->kind = v->kind;
 	p->offset = v->offset;
 	p->value = v->value;
-	p->xfer = v->xfer;
-	for (i = 0; i < 4; i++)
-		p->arg[i] = v->arg[i];
-	p->took = v->took;
-	p->took_status = v->took_status;
-	p->took_xfer = v->took_xfer;
-	p->took_qp = v->took_qp;
-	p->took_bytes = v->took_bytes;
+	said->xfer = v->xfer;
+	said->qp = (uint32_t)(p->arg[0] = v->arg[0]);
+	said->op = (uint32_t)(p->arg[1] = v->arg[1]);
+	said->va = p->arg[2] = v->arg[2];
+	said->len = (uint32_t)(p->arg[3] = v->arg[3]);
+	said->took = v->took;
+	said->took_status = v->took_status;
+	said->took_xfer = v->took_xfer;
+	said->took_qp = v->took_qp;
+	said->took_bytes = v->took_bytes;
 	c->post_tail++;
 	/* Its line is in another CPU's caches: two ahead, it comes while one entry is served. */
 	__builtin_prefetch(&c->shared->post[(c->post_tail + 1) % ATTACH_POSTS]);
 	return true;
 }
 
-/* Its record of the doorbell, or of what stands for it. */
+static uint64_t post_end(struct board *b, const struct post *p)
+{
+	return p->said.took ? board_end_event(b, p->said.took_xfer) : 0;
+}
+
+/* Its records, one by one. Returns that of the doorbell, or of what stands for it. */
 static uint64_t post_trace(struct client *c, const struct post *p, uint16_t index)
 {
 	struct board *b = host_board(c->kernel);
-	struct trace_at at = { .board = board_id(b), .xfer = p->xfer };
+	struct trace_at at = { .board = board_id(b), .xfer = p->said.xfer };
 	struct trace *t = board_trace(b);
 
 	at.cause = trace_emit(t, EV_LIB_POST, &at, p->arg[0], p->arg[1], p->arg[2], p->arg[3]);
 	at.cause = trace_emit(t, EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
-	board_publish(b, p->xfer);
+	board_publish(b, p->said.xfer);
 	return at.cause;
 }
 
 static void post_trace_completion(struct client *c, const struct post *p)
 {
 	struct board *b = host_board(c->kernel);
-	struct trace_at at = { .board = board_id(b), .xfer = p->took_xfer,
-			       .cause = board_end_event(b, p->took_xfer) };
+	const struct trace_posted *s = &p->said;
+	struct trace_at at = { .board = board_id(b), .xfer = s->took_xfer,
+			       .cause = post_end(b, p) };
 
-	trace_emit(board_trace(b), EV_LIB_COMPLETE, &at, p->took_qp, p->took_status,
-		   p->took_bytes, 0);
+	trace_emit(board_trace(b), EV_LIB_COMPLETE, &at, s->took_qp, s->took_status,
+		   s->took_bytes, 0);
 }
 
 /*
- * A doorbell, and before it what was taken: one entry, if the numbers are as small as they are
- * where the library says them. Returns its record of the doorbell.
+ * Of a doorbell, and before it of what was taken: one entry, if the numbers are as small as
+ * they are where the library says them. Returns its record of the doorbell.
  */
-static uint64_t post_trace_bell(struct client *c, const struct post *p)
+static uint64_t post_trace_bell(struct client *c, struct post *p)
 {
 	uint16_t index = (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1);
 	struct board *b = host_board(c->kernel);
-	struct trace_posted e;
 	uint64_t cause;
 
 	if ((p->arg[0] | p->arg[1] | p->arg[3]) >> 32) {
-		if (p->took)
+		if (p->said.took)
 			post_trace_completion(c, p);
 		return post_trace(c, p, index);
 	}
-	e.board = board_id(b);
-	e.took = p->took;
-	e.end = p->took ? board_end_event(b, p->took_xfer) : 0;
-	e.xfer = p->xfer;
-	e.qp = (uint32_t)p->arg[0];
-	e.op = (uint32_t)p->arg[1];
-	e.va = p->arg[2];
-	e.len = (uint32_t)p->arg[3];
-	e.took_xfer = p->took_xfer;
-	e.took_qp = p->took_qp;
-	e.took_status = p->took_status;
-	e.took_bytes = p->took_bytes;
-	e.index = index;
-	cause = trace_emit_posted(board_trace(b), &e);
-	board_publish(b, p->xfer);
+	p->said.board = board_id(b);
+	p->said.end = post_end(b, p);
+	p->said.index = index;
+	cause = trace_emit_posted(board_trace(b), &p->said);
+	board_publish(b, p->said.xfer);
 	return cause;
 }
 
@@ -140,7 +137,7 @@ static void bells_add(struct client *c, struct bells *r, const struct post *p, u
 	r->bell[r->n++] = (struct board_bell){ p->value, cause };
 }
 
-static void post_do(struct client *c, struct bells *r, const struct post *p)
+static void post_do(struct client *c, struct bells *r, struct post *p)
 {
 	uint64_t cause;
 
@@ -149,7 +146,7 @@ static void post_do(struct client *c, struct bells *r, const struct post *p)
 		bells_add(c, r, p, cause);
 		return;
 	}
-	if (p->took)
+	if (p->said.took)
 		post_trace_completion(c, p);
 	switch (p->kind) {
 	case ATTACH_DOORBELL:
