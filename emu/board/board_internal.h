@@ -73,6 +73,7 @@ struct resident_side {
 		uint8_t *used;
 		uint64_t tag, pa;
 	} held[RESIDENT_AGAIN_PAGES];
+	uint64_t tagged;		/* dram_tagged() before they were looked at */
 	uint32_t pages;
 	uint8_t bank;
 	/* The same for the trace, which has a limit of its own to pages side by side. */

@@ -191,6 +191,8 @@ void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag)
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&b->tag[(pa - b->base) / DRAM_PAGE], tag,
 			 __ATOMIC_RELEASE);
+	atomic_store_explicit(&d->tagged, 1 + atomic_load_explicit(&d->tagged,
+			      memory_order_relaxed), memory_order_release);
 }
 
 bool dram_used(struct dram *d, uint64_t pa)

@@ -45,6 +45,7 @@ struct dram {
 	} inject[DRAM_INJECTIONS];
 	atomic_uint injections;
 	atomic_uint removals;	/* of banks: what was found in one before is void */
+	_Atomic uint64_t tagged;	/* frames that were ever given a tag */
 };
 
 struct dram *dram_create(void);
@@ -236,7 +237,17 @@ static inline void dram_frame_use(const struct dram_frame *f)
 		__atomic_store_n(f->used, 1, __ATOMIC_RELAXED);
 }
 
+/* One caller at a time. */
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);
+/*
+ * It grows behind each dram_tag_set(): while it stays what it was before a look at tags, these
+ * are as they were, and so are frames that dram_use() was called for.
+ */
+static inline uint64_t dram_tagged(struct dram *d)
+{
+	return atomic_load_explicit(&d->tagged, memory_order_acquire);
+}
+
 /* The card has moved data there, or has it since the frame got its tag? */
 void dram_use(struct dram *d, uint64_t pa);
 bool dram_used(struct dram *d, uint64_t pa);

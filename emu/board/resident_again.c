@@ -134,6 +134,7 @@ static bool side_look(struct resident_side *s, unsigned int port,
 	struct smmu_utlb_page *m;
 
 	s->place.len = s->parts = s->tellings = 0;
+	s->tagged = dram_tagged(p->board->dram);
 	if (pages > RESIDENT_AGAIN_PAGES)
 		return false;
 	for (i = 0; i < pages; i++) {
@@ -157,8 +158,7 @@ static inline bool held_same(const struct resident_held *h)
 	return __atomic_load_n(h->tag_at, __ATOMIC_ACQUIRE) == h->tag;
 }
 
-/* It was looked at for the request before: then only the tags can be others. */
-static bool side_same(const struct resident_side *s)
+static __attribute__((noinline)) bool side_check(struct resident_side *s, uint64_t tagged)
 {
 	const struct resident_held *h = s->held, *end = h + s->pages;
 
@@ -167,7 +167,16 @@ static bool side_same(const struct resident_side *s)
 			return false;
 		page_use(h->used);
 	}
+	s->tagged = tagged;
 	return true;
+}
+
+/* It was looked at for the request before: then only the tags can be others. */
+static inline bool side_same(struct resident_side *s)
+{
+	uint64_t tagged = dram_tagged(s->place.board->dram);
+
+	return tagged == s->tagged || side_check(s, tagged);
 }
 
 static bool side_again(struct resident_side *s, unsigned int port,
@@ -180,13 +189,19 @@ static bool side_again(struct resident_side *s, unsigned int port,
 							  side_look(s, port, p);
 }
 
-static void side_leave(const struct resident_side *s, uint32_t xfer)
+static __attribute__((noinline)) void side_stale(const struct resident_side *s, uint32_t xfer)
 {
 	const struct resident_held *h = s->held, *end = h + s->pages;
 
 	for (; h < end; h++)
 		if (!held_same(h))
 			page_stale(&s->place, h->pa, h->tag, xfer);
+}
+
+static inline void side_leave(const struct resident_side *s, uint32_t xfer)
+{
+	if (dram_tagged(s->place.board->dram) != s->tagged)
+		side_stale(s, xfer);
 }
 
 static __attribute__((noinline)) bool pages_move(struct resident_side *s,

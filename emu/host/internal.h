@@ -261,6 +261,17 @@ void note_forget(struct host_mm *mm);
 /* For the checker: count all that has changed; whatever it wants to see again, it notes. */
 void note_count_all(struct host_kernel *k);
 
+/* Pages of 4096 bytes become the kernel's own: their tag is always the same. */
+static inline void kernel_tag(struct host_kernel *k, uint64_t pa, uint64_t npages)
+{
+	uint64_t i;
+
+	sim_spin_lock(&k->frames_lock);	/* dram_tag_set() is for one at a time */
+	for (i = 0; i < npages; i++)
+		dram_tag_set(k->dram, pa + i * DRAM_PAGE, 1);
+	sim_spin_unlock(&k->frames_lock);
+}
+
 /* ---- event.c ---- */
 /* The calling thread begins (or ends) to wait for another program: host_on_wait(). */
 void host_waits(bool waits);

@@ -77,8 +77,7 @@ uint64_t kpages_get(struct host_kernel *k, uint64_t npages)
 	if (!pa)
 		return 0;
 	memset(dram_at(k->dram, pa, npages * DRAM_PAGE), 0, npages * DRAM_PAGE);
-	for (i = 0; i < npages; i++)
-		dram_tag_set(k->dram, pa + i * DRAM_PAGE, 1);
+	kernel_tag(k, pa, npages);
 	return pa;
 }
 

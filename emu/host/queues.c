@@ -117,8 +117,7 @@ void *mm_dma_alloc(struct host_mm *mm, uint64_t bytes, uint64_t *pa)
 		return NULL;
 	mem = dram_at(k->dram, *pa, n * HOST_PAGE);
 	memset(mem, 0, n * HOST_PAGE);
-	for (i = 0; i < n * HOST_FRAMES; i++)
-		dram_tag_set(k->dram, *pa + i * DRAM_PAGE, 1);
+	kernel_tag(k, *pa, n * HOST_FRAMES);
 	return mem;
 }
 
