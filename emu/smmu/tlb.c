@@ -35,7 +35,7 @@ static uint64_t tlb_key(uint64_t va, unsigned int level, uint8_t vmid,
  * Neighbouring pages go to neighbouring sets; processes that use the same
  * addresses are set apart by their ASID, which a global entry does not have.
  */
-static uint32_t set_of(const struct smmu_tlb *t, uint64_t va, unsigned int level,
+static uint64_t set_of(const struct smmu_tlb *t, uint64_t va, unsigned int level,
 		       uint16_t asid)
 {
 	uint64_t at = (va >> smmu_level_shift(level)) + asid * UINT64_C(37) +
@@ -44,16 +44,17 @@ static uint32_t set_of(const struct smmu_tlb *t, uint64_t va, unsigned int level
 	return at & (t->sets - 1);
 }
 
-static struct smmu_tlb_entry *tlb_set(const struct smmu_tlb *t, uint32_t set)
+static struct smmu_tlb_entry *tlb_set(const struct smmu_tlb *t, uint64_t set)
 {
 	return &t->entry[set * SMMU_TLB_WAYS];
 }
 
-static struct smmu_tlb_entry *tlb_find(const struct smmu_tlb *t, uint32_t set, uint64_t key)
+static struct smmu_tlb_entry *tlb_find(struct smmu_tlb_entry *set, uint64_t key)
 {
-	struct smmu_tlb_entry *e = tlb_set(t, set), *end = e + SMMU_TLB_WAYS;
+	const struct smmu_tlb_entry *end = set + SMMU_TLB_WAYS;
+	struct smmu_tlb_entry *e;
 
-	for (; e < end; e++)
+	for (e = set; e < end; e++)
 		if (!((e->key ^ key) & e->mask) && e->key)
 			return e;
 	return NULL;
@@ -109,12 +110,12 @@ const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 		uint64_t key = tlb_key(va, level, vmid, asid);
 
 		if (t->count[level][0]) {
-			e = tlb_find(t, set_of(t, va, level, asid), key);
+			e = tlb_find(tlb_set(t, set_of(t, va, level, asid)), key);
 			if (e)
 				return e;
 		}
 		if (t->count[level][1]) {
-			e = tlb_find(t, set_of(t, va, level, 0), key);
+			e = tlb_find(tlb_set(t, set_of(t, va, level, 0)), key);
 			if (e)
 				return e;
 		}
@@ -127,7 +128,8 @@ uint32_t smmu_tlb_misses(const struct smmu_tlb *t, uint64_t va, uint32_t pages,
 			 uint8_t vmid, uint16_t asid)
 {
 	uint64_t key = tlb_key(va, 3, vmid, asid);
-	uint32_t set = set_of(t, va, 3, asid), i;
+	uint64_t set = set_of(t, va, 3, asid);
+	uint32_t i;
 	const struct smmu_tlb_entry *e;
 
 	static_assert(SMMU_TLB_WAYS == 4, "all of a set");
@@ -145,7 +147,7 @@ uint32_t smmu_tlb_misses(const struct smmu_tlb *t, uint64_t va, uint32_t pages,
 
 /* tag::walk-7[] */
 /* An entry of the set that is free, or is made so in turn. */
-static inline struct smmu_tlb_entry *tlb_room(struct smmu_tlb *t, uint32_t set)
+static inline struct smmu_tlb_entry *tlb_room(struct smmu_tlb *t, uint64_t set)
 {
 	struct smmu_tlb_entry *e = tlb_set(t, set);
 	unsigned int i;
@@ -160,7 +162,7 @@ static inline struct smmu_tlb_entry *tlb_room(struct smmu_tlb *t, uint32_t set)
 }
 
 /* What a walk found, but for the address and the frame's tag. */
-static inline struct smmu_tlb_entry *tlb_put(struct smmu_tlb *t, uint32_t set, uint64_t key,
+static inline struct smmu_tlb_entry *tlb_put(struct smmu_tlb *t, uint64_t set, uint64_t key,
 					     const struct smmu_walk *w)
 {
 	struct smmu_tlb_entry *e = tlb_room(t, set);
@@ -196,8 +198,8 @@ void smmu_tlb_fill_pages(struct smmu_tlb *t, uint64_t va, uint32_t pages, uint8_
 			 const struct trace_page *page, const uint64_t *tag)
 {
 	struct smmu_tlb_entry *e;
-	uint32_t set, i;
-	uint64_t key;
+	uint64_t set, key;
+	uint32_t i;
 
 	assert(!w->fault && w->level == 3 && !((va + ((uint64_t)(pages - 1) << 12)) >> 48));
 	if (w->global)
@@ -226,10 +228,10 @@ void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
 			continue;
 		key = tlb_key(va, level, vmid, asid);
 		while (t->count[level][0] &&
-		       (e = tlb_find(t, set_of(t, va, level, asid), key)))
+		       (e = tlb_find(tlb_set(t, set_of(t, va, level, asid)), key)))
 			tlb_drop(t, e);
 		while (t->count[level][1] &&
-		       (e = tlb_find(t, set_of(t, va, level, 0), key)))
+		       (e = tlb_find(tlb_set(t, set_of(t, va, level, 0)), key)))
 			tlb_drop(t, e);
 	}
 }

@@ -347,7 +347,7 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 }
 
 /* Places of a ring, one after the other, where the spill will not cut them apart. */
-static uint64_t ring_places(struct trace *t, struct trace_ring *r, uint32_t n)
+static inline uint64_t ring_places(struct trace *t, struct trace_ring *r, uint32_t n)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 
