@@ -10,8 +10,7 @@
 /* An entry, copied once; what the process writes there later changes nothing. */
 struct post {
 	uint32_t kind, offset, value;
-	uint64_t arg[4];		/* of LIB_POST, as they are */
-	struct trace_posted said;	/* the same and all else that is for the trace */
+	struct trace_posted said;	/* what is for the trace */
 };
 
 static bool next_post(struct client *c, struct post *p)
@@ -28,10 +27,10 @@ static bool next_post(struct client *c, struct post *p)
 	p->offset = v->offset;
 	p->value = v->value;
 	said->xfer = v->xfer;
-	said->qp = (uint32_t)(p->arg[0] = v->arg[0]);
-	said->op = (uint32_t)(p->arg[1] = v->arg[1]);
-	said->va = p->arg[2] = v->arg[2];
-	said->len = (uint32_t)(p->arg[3] = v->arg[3]);
+	said->qp = v->arg[0];
+	said->op = v->arg[1];
+	said->va = v->arg[2];
+	said->len = v->arg[3];
 	said->took = v->took;
 	said->took_status = v->took_status;
 	said->took_xfer = v->took_xfer;
@@ -48,17 +47,18 @@ static uint64_t post_end(struct board *b, const struct post *p)
 	return p->said.took ? board_end_event(b, p->said.took_xfer) : 0;
 }
 
-/* Its records, one by one. Returns that of the doorbell, or of what stands for it. */
-static uint64_t post_trace(struct client *c, const struct post *p, uint16_t index)
+/* Returns its record of the doorbell, or of what stands for it. */
+static uint64_t post_trace(struct client *c, struct post *p, uint16_t index)
 {
 	struct board *b = host_board(c->kernel);
-	struct trace_at at = { .board = board_id(b), .xfer = p->said.xfer };
-	struct trace *t = board_trace(b);
+	uint64_t cause;
 
-	at.cause = trace_emit(t, EV_LIB_POST, &at, p->arg[0], p->arg[1], p->arg[2], p->arg[3]);
-	at.cause = trace_emit(t, EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
+	p->said.board = board_id(b);
+	p->said.end = post_end(b, p);
+	p->said.index = index;
+	cause = trace_emit_posted(board_trace(b), &p->said);
 	board_publish(b, p->said.xfer);
-	return at.cause;
+	return cause;
 }
 
 static void post_trace_completion(struct client *c, const struct post *p)
@@ -68,31 +68,9 @@ static void post_trace_completion(struct client *c, const struct post *p)
 	struct trace_at at = { .board = board_id(b), .xfer = s->took_xfer,
 			       .cause = post_end(b, p) };
 
-	trace_emit(board_trace(b), EV_LIB_COMPLETE, &at, s->took_qp, s->took_status,
-		   s->took_bytes, 0);
-}
-
-/*
- * Of a doorbell, and before it of what was taken: one entry, if the numbers are as small as
- * they are where the library says them. Returns its record of the doorbell.
- */
-static uint64_t post_trace_bell(struct client *c, struct post *p)
-{
-	uint16_t index = (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1);
-	struct board *b = host_board(c->kernel);
-	uint64_t cause;
-
-	if ((p->arg[0] | p->arg[1] | p->arg[3]) >> 32) {
-		if (p->said.took)
-			post_trace_completion(c, p);
-		return post_trace(c, p, index);
-	}
-	p->said.board = board_id(b);
-	p->said.end = post_end(b, p);
-	p->said.index = index;
-	cause = trace_emit_posted(board_trace(b), &p->said);
-	board_publish(b, p->said.xfer);
-	return cause;
+	if (s->took)
+		trace_emit(board_trace(b), EV_LIB_COMPLETE, &at, s->took_qp, s->took_status,
+			   s->took_bytes, 0);
 }
 
 /*
@@ -141,23 +119,22 @@ static void post_do(struct client *c, struct bells *r, struct post *p)
 {
 	uint64_t cause;
 
-	if (p->kind == ATTACH_POST_DOORBELL) {
-		cause = post_trace_bell(c, p);
-		bells_add(c, r, p, cause);
-		return;
-	}
-	if (p->said.took)
-		post_trace_completion(c, p);
 	switch (p->kind) {
-	case ATTACH_DOORBELL:
-		bells_add(c, r, p, trace_last_software());
+	case ATTACH_POST_DOORBELL:
+		cause = post_trace(c, p, (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1));
+		bells_add(c, r, p, cause);
 		break;
 	case ATTACH_PUBLISH:
 		/* A doorbell too, which lies in memory: it comes behind those before it. */
 		bells_ring(c, r);
 		post_trace(c, p, (uint16_t)p->value);
 		break;
+	case ATTACH_DOORBELL:
+		post_trace_completion(c, p);
+		bells_add(c, r, p, trace_last_software());
+		break;
 	case ATTACH_COMPLETE:
+		post_trace_completion(c, p);
 		break;
 	default:
 		atomic_store(&c->cut, true);

@@ -131,17 +131,19 @@ uint64_t trace_emit_write(struct trace *t, struct trace_write *w);
 struct trace_posted {
 	uint64_t seq;		/* of the first record; the recorder's */
 	uint64_t end;		/* the cause of LIB_COMPLETE */
-	uint64_t va;
 	uint64_t wall_ns;	/* the recorder's */
+	uint64_t va;
 	uint16_t event;		/* the recorder's */
 	uint8_t board;
 	bool took;
-	uint32_t xfer, qp, op, len;
-	uint32_t took_xfer, took_qp, took_status, took_bytes;
+	uint32_t xfer;
+	uint64_t qp, op, len;
+	uint32_t took_xfer, took_qp, took_bytes;
 	uint16_t index;
+	uint8_t took_status;
 } __attribute__((may_alias));
 
-/* Threads mode. The sequence number of LIB_DOORBELL, or 0. */
+/* The sequence number of LIB_DOORBELL, or 0. */
 uint64_t trace_emit_posted(struct trace *t, const struct trace_posted *p);
 
 /*

@@ -175,9 +175,9 @@ static inline void posted_make(struct trace_posted *e, const struct trace_posted
 	e->len = p->len;
 	e->took_xfer = p->took_xfer;
 	e->took_qp = p->took_qp;
-	e->took_status = p->took_status;
 	e->took_bytes = p->took_bytes;
 	e->index = p->index;
+	e->took_status = p->took_status;
 }
 
 #endif

@@ -417,6 +417,19 @@ uint64_t trace_emit_write(struct trace *t, struct trace_write *w)
 	return w->walks ? emit_write(t, w, true) : emit_write(t, w, false);
 }
 
+/* In lockstep, where each has a time. */
+static uint64_t emit_posted_each(struct trace *t, const struct trace_posted *p)
+{
+	struct trace_at at = { .board = p->board, .xfer = p->took_xfer, .cause = p->end };
+
+	if (p->took)
+		trace_emit(t, EV_LIB_COMPLETE, &at, p->took_qp, p->took_status, p->took_bytes, 0);
+	at.xfer = p->xfer;
+	at.cause = 0;
+	at.cause = trace_emit(t, EV_LIB_POST, &at, p->qp, p->op, p->va, p->len);
+	return trace_emit(t, EV_LIB_DOORBELL, &at, p->qp, p->index, 0, 0);
+}
+
 uint64_t trace_emit_posted(struct trace *t, const struct trace_posted *p)
 {
 	struct trace_posted *e;
@@ -425,7 +438,8 @@ uint64_t trace_emit_posted(struct trace *t, const struct trace_posted *p)
 
 	if (!t)
 		return 0;
-	assert(!t->lockstep);
+	if (t->lockstep)
+		return emit_posted_each(t, p);
 	r = ring_mine(t);
 	if (!r) {
 		atomic_fetch_add(&t->homeless[EV_LIB_COMPLETE], p->took);

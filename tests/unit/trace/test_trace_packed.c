@@ -338,9 +338,9 @@ static struct trace_posted random_posted(void)
 
 	return (struct trace_posted){
 		.end = r >> 8, .va = q, .board = (uint8_t)r, .took = q & 1,
-		.xfer = (uint32_t)(q >> 3), .qp = (uint32_t)(r >> 9), .op = (uint32_t)(q >> 32),
-		.len = (uint32_t)(r >> 21), .took_xfer = (uint32_t)(q >> 13),
-		.took_qp = (uint32_t)(r >> 5), .took_status = (uint32_t)(q >> 17),
+		.xfer = (uint32_t)(q >> 3), .qp = r >> 9, .op = q ^ r, .len = r << 21,
+		.took_xfer = (uint32_t)(q >> 13),
+		.took_qp = (uint32_t)(r >> 5), .took_status = (uint8_t)(q >> 17),
 		.took_bytes = (uint32_t)r, .index = (uint16_t)(q >> 40),
 	};
 }
