@@ -259,7 +259,7 @@ void rig_recv(struct rig *g, unsigned int page, uint32_t length)
 
 void rig_resume(struct rig *g, enum rc_side side, bool write, uint8_t code)
 {
-	rc_resume(g->rc, RIG_QP, side, write, code, g->io.now);
+	rc_resume(g->rc, RIG_QP, side, write, code, g->miss.psn, g->io.now);
 	rig_run(g);
 }
 

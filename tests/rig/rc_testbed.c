@@ -86,7 +86,8 @@ static void pages_return(void)
 			bed.returning[i] = bed.returning[--bed.returns];
 			g->io.present[r.page] = true;
 			if (r.resume)
-				rc_resume(g->rc, r.qp, r.side, r.write, FL_ST_OK, wire.now);
+				rc_resume(g->rc, r.qp, r.side, r.write, FL_ST_OK, 0,
+					  wire.now);
 		} else {
 			i++;
 		}

@@ -280,12 +280,11 @@ static const char *card_nv_check(struct board *b)
 	return nv_check(nv_part(b)->nv);
 }
 
-static void card_nv_resume(struct board *b, uint16_t qp, uint8_t side, bool write,
+static void card_nv_resume(struct board *b, uint16_t qp, const struct fl_fault_rec *rec,
 			   uint8_t code, uint64_t now_ns)
 {
-	(void)write;
 	/* Nobody waits for a page of a receiver's. */
-	if (!side)
+	if (!rec->side)
 		nv_resume(nv_part(b)->nv, qp, code, now_ns);
 }
 

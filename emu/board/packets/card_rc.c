@@ -248,11 +248,11 @@ static const char *card_rc_check(struct board *b)
 	return rc_check(rc_part(b)->rc);
 }
 
-static void card_rc_resume(struct board *b, uint16_t qp, uint8_t side, bool write,
+static void card_rc_resume(struct board *b, uint16_t qp, const struct fl_fault_rec *rec,
 			   uint8_t code, uint64_t now_ns)
 {
-	rc_resume(rc_part(b)->rc, qp, side ? RC_RESPONDER : RC_REQUESTER, write, code,
-		  now_ns);
+	rc_resume(rc_part(b)->rc, qp, rec->side ? RC_RESPONDER : RC_REQUESTER, rec->write, code,
+		  rec->psn, now_ns);
 }
 
 const struct card_unit card_rc = {

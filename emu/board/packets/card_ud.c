@@ -238,12 +238,11 @@ static const char *card_ud_check(struct board *b)
 	return ud_check(ud_part(b)->ud);
 }
 
-static void card_ud_resume(struct board *b, uint16_t qp, uint8_t side, bool write,
+static void card_ud_resume(struct board *b, uint16_t qp, const struct fl_fault_rec *rec,
 			   uint8_t code, uint64_t now_ns)
 {
-	(void)write;
 	/* Nobody waits for a page of a receiver's. */
-	if (!side)
+	if (!rec->side)
 		ud_resume(ud_part(b)->ud, qp, code, now_ns);
 }
 

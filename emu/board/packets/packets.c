@@ -56,12 +56,14 @@ static uint64_t card_fault_step(void *board, uint64_t now_ns)
 	return SIM_IDLE;
 }
 
-static void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
+/* Another queue pair may have its place by now, and wait for this: it looks again. */
+static void card_resume(void *board, uint16_t qp, const struct fl_fault_rec *rec, uint8_t code,
 			uint64_t now_ns)
 {
 	struct board *b = board;
+	const struct card_pair *q = &card_of(b)->pair[qp];
 
-	card_units[card_of(b)->pair[qp].unit]->resume(b, qp, side, write, code, now_ns);
+	card_units[q->unit]->resume(b, qp, rec, rec->qp == q->qpn ? code : FL_ST_OK, now_ns);
 }
 
 static int make_faults(struct board *b)

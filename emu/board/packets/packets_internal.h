@@ -35,8 +35,8 @@ struct card_unit {
 	bool (*idle)(struct board *b);
 	const char *(*check)(struct board *b);
 	/* The driver has answered a report about a pair of its. side: 1 receives */
-	void (*resume)(struct board *b, uint16_t qp, uint8_t side, bool write, uint8_t code,
-		       uint64_t now_ns);
+	void (*resume)(struct board *b, uint16_t qp, const struct fl_fault_rec *rec,
+		       uint8_t code, uint64_t now_ns);
 	/* A whole register of page XP; NULL: it has none. -EINVAL: none there, or not so. */
 	int (*reg_read)(struct board *b, uint32_t reg, uint64_t *v);
 	int (*reg_write)(struct board *b, uint32_t reg, uint64_t v, uint64_t now_ns);

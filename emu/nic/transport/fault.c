@@ -206,7 +206,7 @@ static void report_resume(struct nic_fault_unit *f, struct report *r, uint64_t n
 	f->stats.resumed += !code;
 	f->stats.refused += !!code;
 	f->env.emit(f->env.ctx, EV_NIC_RESUME, &at, r->rec.qp, r->rec.token, code, 0);
-	f->env.resume(f->env.ctx, qp, r->rec.side, r->rec.write, code, now_ns);
+	f->env.resume(f->env.ctx, qp, &r->rec, code, now_ns);
 }
 
 static void nic_fault_alarm(struct nic_fault_unit *f)

@@ -37,7 +37,7 @@ struct nic_fault_env {
 	/* Call nic_fault_step() at when_ns; takes the place of the alarm before. */
 	void (*alarm)(void *ctx, uint64_t when_ns);
 	/* The driver has answered: code 0, or an FL_ST_*. */
-	void (*resume)(void *ctx, uint16_t qp, uint8_t side, bool write, uint8_t code,
+	void (*resume)(void *ctx, uint16_t qp, const struct fl_fault_rec *rec, uint8_t code,
 		       uint64_t now_ns);
 	uint64_t (*emit)(void *ctx, unsigned int ev, const struct trace_at *at,
 			 uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);

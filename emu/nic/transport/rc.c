@@ -428,19 +428,21 @@ void rc_wire_room(struct rc *rc)
 
 /* ---- pages that were waited for ---- */
 
-static void channel_wake(struct rc *rc, unsigned int channel, uint8_t code)
+/* A refusal of something else is none: what waits looks again. */
+static void channel_wake(struct rc *rc, unsigned int channel, uint8_t code, uint32_t psn)
 {
 	struct rc_mover *m = channel ? &rc->take.mover : &rc->job.mover;
 
 	rc->sleep[channel].asleep = false;
-	if (code != FL_ST_OK) {
+	if (code != FL_ST_OK && psn == rc->sleep[channel].psn) {
 		m->broken = true;
 		m->status = code;
 	}
 	rc_kick(rc, channel);
 }
 
-static void requester_wake(struct rc *rc, struct rc_pair *q, bool write, uint8_t code)
+static void requester_wake(struct rc *rc, struct rc_pair *q, bool write, uint8_t code,
+			   uint32_t psn)
 {
 	struct rc_requester *r = &q->req;
 	bool *waits = write ? &r->rewinding : &r->parked;
@@ -449,7 +451,8 @@ static void requester_wake(struct rc *rc, struct rc_pair *q, bool write, uint8_t
 	if (!*waits)
 		return;
 	*waits = false;
-	if (code != FL_ST_OK)
+	if (code != FL_ST_OK && rc_psn_diff(psn, e->first) >= 0 &&
+	    rc_psn_diff(psn, rc_psn_add(e->first, e->packets)) < 0)
 		rc_req_fail(rc, q, e, code, e->work.cause);
 	else if (write)
 		rc_req_go_back(rc, q, RC_WHY_PAGE, e->work.cause);
@@ -460,7 +463,7 @@ static void requester_wake(struct rc *rc, struct rc_pair *q, bool write, uint8_t
 }
 
 void rc_resume(struct rc *rc, uint16_t qp, enum rc_side side, bool write, uint8_t code,
-	       uint64_t now_ns)
+	       uint32_t psn, uint64_t now_ns)
 {
 	struct rc_pair *q = pair_at(rc, qp);
 	unsigned int i;
@@ -472,13 +475,15 @@ void rc_resume(struct rc *rc, uint16_t qp, enum rc_side side, bool write, uint8_
 		const struct rc_asleep *s = &rc->sleep[i];
 
 		if (s->asleep && s->qp == qp && s->side == side && s->write == write) {
-			channel_wake(rc, i, code);
+			channel_wake(rc, i, code, psn);
 			return;
 		}
 	}
-	if (side == RC_REQUESTER)
-		requester_wake(rc, q, write, code);
-	else	/* the peer learns of it when it sends the PSN again */
-		q->resp.lost[write] = code;
+	if (side == RC_REQUESTER) {
+		requester_wake(rc, q, write, code, psn);
+	} else {	/* the peer learns of it when it sends the PSN again */
+		q->resp.lost[write].code = code;
+		q->resp.lost[write].psn = psn;
+	}
 	rc_time_set(rc);
 }

@@ -118,9 +118,12 @@ void rc_receive(struct rc *rc, const struct wire_frame *f, uint64_t now_ns);
 uint64_t rc_step(struct rc *rc, unsigned int channel, uint64_t now_ns);
 void rc_timer(struct rc *rc, uint64_t now_ns);
 void rc_wire_room(struct rc *rc);
-/* What a miss waited for has come; code 0, or an FL_ST_*: it never will. */
+/*
+ * What a miss waited for has come; code 0, or an FL_ST_*: it never will. psn: of the packet
+ * that has missed it, for which alone a refusal is.
+ */
 void rc_resume(struct rc *rc, uint16_t qp, enum rc_side side, bool write, uint8_t code,
-	       uint64_t now_ns);
+	       uint32_t psn, uint64_t now_ns);
 void rc_stats(const struct rc *rc, struct rc_stats *st);
 bool rc_idle(const struct rc *rc);
 /* NULL, or a sentence that says what does not add up. */

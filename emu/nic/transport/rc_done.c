@@ -284,7 +284,7 @@ static void response_missed(struct rc *rc, struct rc_pair *q, struct rc_req *e)
 		rc_req_fail(rc, q, e, FL_ST_LOCAL_FAULT, m->cause);
 		break;
 	case RC_SLEEP:
-		rc_sleep(rc, m, RC_REQUESTER);
+		rc_sleep(rc, m, &miss);
 		break;
 	case RC_PARK:
 	case RC_REWIND:

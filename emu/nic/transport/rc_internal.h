@@ -126,7 +126,10 @@ struct rc_responder {
 	bool silent;		/* NAKed: later PSNs get no answer until epsn arrives */
 	bool dying;		/* a fatal NAK waits to be sent */
 	bool heard;		/* the firmware knows that the peer is there */
-	uint8_t lost[2];	/* [write]: FL_ST_* of a resume that failed */
+	struct {
+		uint8_t code;	/* FL_ST_* of a resume that failed */
+		uint32_t psn;	/* of what had missed its page */
+	} lost[2];		/* [write] */
 	uint8_t message;	/* enum rc_message */
 	uint32_t at;		/* bytes of the message that have landed */
 	uint64_t va;		/* of a WRITE */
@@ -181,6 +184,7 @@ struct rc_asleep {
 	uint16_t qp;
 	uint8_t side;
 	bool write;
+	uint32_t psn;
 };
 
 struct rc {
@@ -210,7 +214,7 @@ uint64_t rc_note(struct rc *rc, unsigned int ev, uint32_t xfer, uint64_t cause,
 /* Report a missing page to env.miss(), and return its verdict. */
 struct rc_judged rc_ask(struct rc *rc, const struct rc_mover *m, struct rc_miss *miss);
 /* The mover's channel waits until rc_resume(). */
-void rc_sleep(struct rc *rc, const struct rc_mover *m, enum rc_side side);
+void rc_sleep(struct rc *rc, const struct rc_mover *m, const struct rc_miss *miss);
 /* Record that a packet was dropped, and why. */
 enum rc_drop_why {
 	RC_DROP_BAD, RC_DROP_NO_PAIR, RC_DROP_STRANGER, RC_DROP_FULL, RC_DROP_AHEAD,

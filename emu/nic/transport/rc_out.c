@@ -54,9 +54,10 @@ struct rc_judged rc_ask(struct rc *rc, const struct rc_mover *m, struct rc_miss 
 	return rc->env.miss(rc->env.ctx, miss);
 }
 
-void rc_sleep(struct rc *rc, const struct rc_mover *m, enum rc_side side)
+void rc_sleep(struct rc *rc, const struct rc_mover *m, const struct rc_miss *miss)
 {
 	rc->sleep[m->channel] = (struct rc_asleep){
-		.asleep = true, .qp = m->qp->place, .side = (uint8_t)side, .write = m->write,
+		.asleep = true, .qp = m->qp->place, .side = (uint8_t)miss->side,
+		.write = m->write, .psn = miss->psn,
 	};
 }

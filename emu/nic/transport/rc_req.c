@@ -259,7 +259,7 @@ void rc_req_missed(struct rc *rc, struct rc_pair *q)
 		rc_req_fail(rc, q, e, FL_ST_LOCAL_FAULT, m->cause);
 		return;
 	case RC_SLEEP:
-		rc_sleep(rc, m, RC_REQUESTER);
+		rc_sleep(rc, m, &miss);
 		return;
 	default:	/* the data is local: the queue waits */
 		rc->job.active = false;

@@ -41,7 +41,7 @@ void rc_resp_advance(struct rc_pair *q, uint32_t packets)
 {
 	q->resp.epsn = rc_psn_add(q->resp.epsn, packets);
 	q->resp.silent = false;
-	q->resp.lost[0] = q->resp.lost[1] = FL_ST_OK;
+	q->resp.lost[0].code = q->resp.lost[1].code = FL_ST_OK;
 }
 
 /* InfiniBand 9.7.5.2.8: this PSN is not executed now, and neither is any later one. */
@@ -105,11 +105,11 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 		.qp = q->place, .side = RC_RESPONDER, .write = m->write,
 		.opcode = opcode, .psn = psn, .left = left,
 	};
-	uint8_t lost = q->resp.lost[m->write];
 	struct rc_judged j;
 
-	if (lost != FL_ST_OK) {
-		resp_lost(rc, q, m, psn, lost);
+	/* What was refused is this packet, and no other of the queue pair's. */
+	if (q->resp.lost[m->write].code != FL_ST_OK && q->resp.lost[m->write].psn == psn) {
+		resp_lost(rc, q, m, psn, q->resp.lost[m->write].code);
 		return;
 	}
 	j = rc_ask(rc, m, &miss);
@@ -118,7 +118,7 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 		rc_resp_rnr(rc, q, psn, j.rnr_code, m->cause);
 		break;
 	case RC_SLEEP:
-		rc_sleep(rc, m, RC_RESPONDER);
+		rc_sleep(rc, m, &miss);
 		break;
 	case RC_FAIL:
 		resp_lost(rc, q, m, psn, FL_ST_LOCAL_FAULT);

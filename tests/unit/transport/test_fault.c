@@ -65,15 +65,15 @@ static void bench_alarm(void *ctx, uint64_t when_ns)
 	((struct bench *)ctx)->alarm_ns = when_ns;
 }
 
-static void bench_resume(void *ctx, uint16_t qp, uint8_t side, bool write,
+static void bench_resume(void *ctx, uint16_t qp, const struct fl_fault_rec *rec,
 			 uint8_t code, uint64_t now_ns)
 {
 	struct bench *t = ctx;
 
 	EXPECT_EQ(now_ns, t->now_ns);
 	t->qp = qp;
-	t->side = side;
-	t->write = write;
+	t->side = rec->side;
+	t->write = rec->write;
 	t->code = code;
 	t->resumed_ns[t->resumes++ % 64] = now_ns;
 }

@@ -172,7 +172,8 @@ static void event_draw(void)
 		break;
 	case 2:
 		rc_resume(g.rc, (uint16_t)(RIG_QP + k), draw_below(2), draw_below(2),
-			  draw_below(6) ? FL_ST_OK : FL_ST_LOCAL_FAULT, g.io.now);
+			  draw_below(6) ? FL_ST_OK : FL_ST_LOCAL_FAULT, draw_below(64),
+			  g.io.now);
 		break;
 	case 3:
 		if (draw_below(20))

@@ -127,6 +127,46 @@ TEST("a page that cannot be had: the next packet that needs it gets an operation
 	rig_out_ack(&g, 21, RC_SYN_RNR | 12);
 }
 
+TEST("a refusal that comes when its packet has gone is none of those behind it")
+{
+	rig_start(&g);
+	g.io.present[0] = false;
+	rig_write_only(&g, 20, 1);
+	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
+	STEP("the page is there before the answer is");
+	g.io.present[0] = true;
+	rig_write_only(&g, 20, 1);
+	rig_out_ack(&g, 20, RC_SYN_ACK | 31);
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+	g.io.present[0] = false;
+	rig_write_only(&g, 21, 2);
+	rig_out_ack(&g, 21, RC_SYN_RNR | 12);
+	EXPECT_EQ(g.io.error, FL_ST_OK);
+	STEP("it is missed in its own right, and refused");
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+	rig_write_only(&g, 21, 2);
+	rig_out_ack(&g, 21, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.io.error, FL_ST_LOCAL_FAULT);
+}
+
+TEST("a refusal of something else wakes what sleeps, which looks again")
+{
+	rig_start(&g);
+	g.io.present[0] = false;
+	g.verdict.verdict = RC_SLEEP;
+	rig_write_only(&g, 20, 1);
+	rig_silent(&g);
+	EXPECT_EQ(g.io.misses, 1);
+	g.miss.psn = 19;
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+	rig_silent(&g);
+	EXPECT_EQ(g.io.misses, 2);
+	EXPECT_EQ(g.miss.psn, 20);
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.io.error, FL_ST_LOCAL_FAULT);
+}
+
 TEST("a page of a receive that cannot be had: the receive ends with the reason")
 {
 	unsigned int fails;
