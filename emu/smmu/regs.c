@@ -443,7 +443,7 @@ static uint32_t reg_read32(struct smmu *s, uint32_t off)
 
 static bool reg_is_reachable(uint32_t off, unsigned int size)
 {
-	return (size == 4 || size == 8) && off % size == 0 &&
+	return (size == 4 || size == 8) && !(off & (size - 1)) &&
 	       off < SMMU_REG_BYTES;
 }
 

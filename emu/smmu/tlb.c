@@ -213,27 +213,30 @@ void smmu_tlb_fill_pages(struct smmu_tlb *t, uint64_t va, uint32_t pages, uint8_
 	}
 }
 
+static inline void drop_size(struct smmu_tlb *t, unsigned int level, uint64_t va, uint8_t vmid,
+			     uint16_t asid)
+{
+	struct smmu_tlb_entry *e;
+	uint64_t key;
+
+	if (!(t->count[level][0] | t->count[level][1]))
+		return;
+	key = tlb_key(va, level, vmid, asid);
+	while (t->count[level][0] && (e = tlb_find(tlb_set(t, set_of(t, va, level, asid)), key)))
+		tlb_drop(t, e);
+	while (t->count[level][1] && (e = tlb_find(tlb_set(t, set_of(t, va, level, 0)), key)))
+		tlb_drop(t, e);
+}
+
 /* Arm ARM (DDI 0487) D8, TLBI VA: also global entries, whatever the ASID. */
 void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
 		      uint16_t asid)
 {
-	struct smmu_tlb_entry *e;
-	unsigned int level;
-	uint64_t key;
-
 	if (va >> 48)
 		return;
-	for (level = 1; level <= 3; level++) {
-		if (!(t->count[level][0] | t->count[level][1]))
-			continue;
-		key = tlb_key(va, level, vmid, asid);
-		while (t->count[level][0] &&
-		       (e = tlb_find(tlb_set(t, set_of(t, va, level, asid)), key)))
-			tlb_drop(t, e);
-		while (t->count[level][1] &&
-		       (e = tlb_find(tlb_set(t, set_of(t, va, level, 0)), key)))
-			tlb_drop(t, e);
-	}
+	drop_size(t, 1, va, vmid, asid);
+	drop_size(t, 2, va, vmid, asid);
+	drop_size(t, 3, va, vmid, asid);
 }
 
 void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid)
