@@ -235,15 +235,17 @@ static uint32_t take_next(struct smmu *s, struct smmu_run *r, uint32_t i, uint32
 			  uint32_t first)
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
-	const struct smmu_walk *w = &s->run_walk[first];
+	struct smmu_walk *w = &s->run_walk[first];
 	uint32_t n = 0;
 
-	for (; i + n < end && r->how[i + n] == SMMU_RUN_NEXT; n++)
+	for (; i + n < end && r->how[i + n] == SMMU_RUN_NEXT; n++) {
 		r->page[i + n].walk = &r->told[first];
+		w->pa = r->page[i + n].pa;
+		smmu_tlb_fill(&s->tlb, smmu_untag(run_va(r, i + n)), b->vmid, b->asid, w,
+			      r->tag[i + n]);
+	}
 	s->stats.walks += n;	/* a walk cache has learned nothing */
 	s->stats.walk_reads += n * w->reads;
-	smmu_tlb_fill_pages(&s->tlb, smmu_untag(run_va(r, i)), n, b->vmid, b->asid, w,
-			    &r->page[i], &r->tag[i]);
 	r->walks += n;
 	return n;
 }

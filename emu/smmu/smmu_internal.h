@@ -330,13 +330,6 @@ const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 					   uint8_t vmid, uint16_t asid,
 					   const struct smmu_walk *w,
 					   uint64_t tag);
-/*
- * The same for pages that follow one another. Each page[] has an address of its own, of the
- * page's first byte, and all else is as the walk w found it, which was to a page.
- */
-void smmu_tlb_fill_pages(struct smmu_tlb *t, uint64_t va, uint32_t pages, uint8_t vmid,
-			 uint16_t asid, const struct smmu_walk *w,
-			 const struct trace_page *page, const uint64_t *tag);
 void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
 		      uint16_t asid);
 void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid);

@@ -35,18 +35,13 @@ static uint64_t tlb_key(uint64_t va, unsigned int level, uint8_t vmid,
  * Neighbouring pages go to neighbouring sets; processes that use the same
  * addresses are set apart by their ASID, which a global entry does not have.
  */
-static uint64_t set_of(const struct smmu_tlb *t, uint64_t va, unsigned int level,
-		       uint16_t asid)
+static struct smmu_tlb_entry *set_of(const struct smmu_tlb *t, uint64_t va,
+				     unsigned int level, uint16_t asid)
 {
 	uint64_t at = (va >> smmu_level_shift(level)) + asid * UINT64_C(37) +
 		      level * UINT64_C(11);
 
-	return at & (t->sets - 1);
-}
-
-static struct smmu_tlb_entry *tlb_set(const struct smmu_tlb *t, uint64_t set)
-{
-	return &t->entry[set * SMMU_TLB_WAYS];
+	return &t->entry[(at & (t->sets - 1)) * SMMU_TLB_WAYS];
 }
 
 static struct smmu_tlb_entry *tlb_find(struct smmu_tlb_entry *set, uint64_t key)
@@ -110,12 +105,12 @@ const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 		uint64_t key = tlb_key(va, level, vmid, asid);
 
 		if (t->count[level][0]) {
-			e = tlb_find(tlb_set(t, set_of(t, va, level, asid)), key);
+			e = tlb_find(set_of(t, va, level, asid), key);
 			if (e)
 				return e;
 		}
 		if (t->count[level][1]) {
-			e = tlb_find(tlb_set(t, set_of(t, va, level, 0)), key);
+			e = tlb_find(set_of(t, va, level, 0), key);
 			if (e)
 				return e;
 		}
@@ -127,54 +122,25 @@ const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 uint32_t smmu_tlb_misses(const struct smmu_tlb *t, uint64_t va, uint32_t pages,
 			 uint8_t vmid, uint16_t asid)
 {
+	const struct smmu_tlb_entry *e = set_of(t, va, 3, asid);
+	const struct smmu_tlb_entry *end = t->entry + t->sets * SMMU_TLB_WAYS;
 	uint64_t key = tlb_key(va, 3, vmid, asid);
-	uint64_t set = set_of(t, va, 3, asid);
 	uint32_t i;
-	const struct smmu_tlb_entry *e;
 
 	static_assert(SMMU_TLB_WAYS == 4, "all of a set");
 	if (va >> 48 || (va + ((uint64_t)pages << 12)) >> 48 || t->count[3][1] || t->count[2][0] ||
 	    t->count[2][1] || t->count[1][0] || t->count[1][1])
 		return 0;
 	/* The next page has the next number and the next set. No entry is global: no masks. */
-	for (i = 0; i < pages; i++, key++, set = (set + 1) & (t->sets - 1)) {
-		e = tlb_set(t, set);
+	for (i = 0; i < pages; i++, key++) {
 		if ((e[0].key == key) | (e[1].key == key) | (e[2].key == key) | (e[3].key == key))
 			break;
+		e += SMMU_TLB_WAYS;
+		if (e == end)
+			e = t->entry;
 	}
 	return i;
 }
-
-/* tag::walk-7[] */
-/* An entry of the set that is free, or is made so in turn. */
-static inline struct smmu_tlb_entry *tlb_room(struct smmu_tlb *t, uint64_t set)
-{
-	struct smmu_tlb_entry *e = tlb_set(t, set);
-	unsigned int i;
-
-	for (i = 0; i < SMMU_TLB_WAYS; i++)
-		if (!e[i].key)
-			return &e[i];
-	e += t->victim[set];
-	t->victim[set] = (t->victim[set] + 1) % SMMU_TLB_WAYS;
-	tlb_drop(t, e);
-	return e;
-}
-
-/* What a walk found, but for the address and the frame's tag. */
-static inline struct smmu_tlb_entry *tlb_put(struct smmu_tlb *t, uint64_t set, uint64_t key,
-					     const struct smmu_walk *w)
-{
-	struct smmu_tlb_entry *e = tlb_room(t, set);
-
-	e->key = key;
-	e->mask = w->global ? ~KEY_ASID_MASK : ~UINT64_C(0);
-	e->perm = w->perm;
-	e->level = w->level;
-	t->count[w->level][w->global]++;
-	return e;
-}
-/* end::walk-7[] */
 
 const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 					   uint8_t vmid, uint16_t asid,
@@ -182,35 +148,35 @@ const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 					   uint64_t tag)
 {
 	uint64_t size_bytes = UINT64_C(1) << smmu_level_shift(w->level);
-	struct smmu_tlb_entry *e;
+	struct smmu_tlb_entry *e = NULL;
 
 	assert(!w->fault && w->level >= 1 && w->level <= 3 && !(va >> 48));
+	/* tag::walk-7[] */
+	struct smmu_tlb_entry *set;
+	unsigned int i;
+
 	if (w->global)
 		asid = 0;
-	e = tlb_put(t, set_of(t, va, w->level, asid), tlb_key(va, w->level, vmid, asid), w);
+	set = set_of(t, va, w->level, asid);
+	for (i = 0; i < SMMU_TLB_WAYS && !e; i++)
+		if (!set[i].key)
+			e = &set[i];
+	if (!e) {
+		uint8_t *way = &t->victim[(set - t->entry) / SMMU_TLB_WAYS];
+
+		e = &set[*way];
+		*way = (*way + 1) % SMMU_TLB_WAYS;
+		tlb_drop(t, e);
+	}
+	e->key = tlb_key(va, w->level, vmid, asid);
+	e->mask = w->global ? ~KEY_ASID_MASK : ~UINT64_C(0);
+	t->count[w->level][w->global]++;
+	/* end::walk-7[] */
 	e->pa = w->pa & ~(size_bytes - 1);
 	e->tag = tag;
+	e->perm = w->perm;
+	e->level = w->level;
 	return e;
-}
-
-void smmu_tlb_fill_pages(struct smmu_tlb *t, uint64_t va, uint32_t pages, uint8_t vmid,
-			 uint16_t asid, const struct smmu_walk *w,
-			 const struct trace_page *page, const uint64_t *tag)
-{
-	struct smmu_tlb_entry *e;
-	uint64_t set, key;
-	uint32_t i;
-
-	assert(!w->fault && w->level == 3 && !((va + ((uint64_t)(pages - 1) << 12)) >> 48));
-	if (w->global)
-		asid = 0;
-	set = set_of(t, va, 3, asid);
-	key = tlb_key(va, 3, vmid, asid);
-	for (i = 0; i < pages; i++, key++, set = (set + 1) & (t->sets - 1)) {
-		e = tlb_put(t, set, key, w);
-		e->pa = page[i].pa;
-		e->tag = tag[i];
-	}
 }
 
 static inline void drop_size(struct smmu_tlb *t, unsigned int level, uint64_t va, uint8_t vmid,
@@ -222,9 +188,9 @@ static inline void drop_size(struct smmu_tlb *t, unsigned int level, uint64_t va
 	if (!(t->count[level][0] | t->count[level][1]))
 		return;
 	key = tlb_key(va, level, vmid, asid);
-	while (t->count[level][0] && (e = tlb_find(tlb_set(t, set_of(t, va, level, asid)), key)))
+	while (t->count[level][0] && (e = tlb_find(set_of(t, va, level, asid), key)))
 		tlb_drop(t, e);
-	while (t->count[level][1] && (e = tlb_find(tlb_set(t, set_of(t, va, level, 0)), key)))
+	while (t->count[level][1] && (e = tlb_find(set_of(t, va, level, 0), key)))
 		tlb_drop(t, e);
 }
 

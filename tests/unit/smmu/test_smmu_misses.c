@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Pages in a row that the TLB has not, and that it is given, against one after the other. */
+/* How many pages in a row the TLB has not, against a look for each of them. */
 #include "rig/smmu.h"
 #include "smmu/smmu_internal.h"
 
@@ -93,66 +93,4 @@ TEST("addresses that no walk translates are left to others, too")
 	EXPECT_EQ(smmu_tlb_misses(&t, UINT64_C(1) << 48, 1, 0, 1), 0);
 	EXPECT_EQ(smmu_tlb_misses(&t, -UINT64_C(4096), 1, 0, 1), 0);
 	smmu_tlb_destroy(&t);
-}
-
-/* The same entries in the same ways, and the same ones to go next. */
-static void misses_same(const struct smmu_tlb *a, const struct smmu_tlb *b)
-{
-	uint32_t i;
-
-	EXPECT_EQ(a->sets, b->sets);
-	for (i = 0; i < a->sets * SMMU_TLB_WAYS; i++) {
-		EXPECT_EQ(a->entry[i].key, b->entry[i].key);
-		EXPECT_EQ(a->entry[i].mask, b->entry[i].mask);
-		EXPECT_EQ(a->entry[i].pa, b->entry[i].pa);
-		EXPECT_EQ(a->entry[i].tag, b->entry[i].tag);
-		EXPECT_EQ(a->entry[i].perm, b->entry[i].perm);
-		EXPECT_EQ(a->entry[i].level, b->entry[i].level);
-	}
-	EXPECT_MEM(a->victim, b->victim, a->sets);
-	EXPECT_MEM(a->count, b->count, sizeof(a->count));
-}
-
-/* Up to 17 pages somewhere, which the TLB may have already. */
-static void misses_fill_both(struct smmu_tlb *together, struct smmu_tlb *alone)
-{
-	uint32_t pages = 1 + misses_draw(SMMU_RUN_PAGES), i;
-	const uint64_t va = (BASE + misses_draw(SPAN)) << 12;
-	struct smmu_walk w = { .level = 3, .global = !misses_draw(4), .perm = 1,
-			       .pa = 0x7000 };
-	struct trace_page page[SMMU_RUN_PAGES];
-	uint16_t asid = (uint16_t)(1 + misses_draw(2));
-	uint64_t tag[SMMU_RUN_PAGES];
-
-	for (i = 0; i < pages; i++) {
-		page[i] = (struct trace_page){ .pa = (uint64_t)misses_draw(1 << 20) << 12 };
-		tag[i] = misses_draw(100);
-	}
-	smmu_tlb_fill_pages(together, va, pages, 3, asid, &w, page, tag);
-	for (i = 0; i < pages; i++) {
-		w.pa = page[i].pa;
-		smmu_tlb_fill(alone, va + i * UINT64_C(4096), 3, asid, &w, tag[i]);
-	}
-}
-
-TEST("pages that are entered together are as entered one after the other")
-{
-	struct smmu_tlb together = { 0 }, alone = { 0 };
-	unsigned int round, i;
-
-	for (round = 0; round < 60; round++) {
-		misses_state = round;
-		i = 4u << misses_draw(6);
-		EXPECT(smmu_tlb_create(&together, i) && smmu_tlb_create(&alone, i));
-		for (i = 0; i < 40; i++) {
-			misses_fill_both(&together, &alone);
-			misses_same(&together, &alone);
-		}
-		smmu_tlb_drop_asid(&together, 3, 1);
-		smmu_tlb_drop_asid(&alone, 3, 1);
-		misses_fill_both(&together, &alone);
-		misses_same(&together, &alone);
-		smmu_tlb_destroy(&together);
-		smmu_tlb_destroy(&alone);
-	}
 }
