@@ -110,7 +110,7 @@ static struct trace_record told_next(FILE *f)
 	return r;
 }
 
-TEST("what is said of doorbells is told as it was said, however large")
+TEST("the trace has the numbers of a post as the process gave them, however large")
 {
 	char path[200];
 	const char *const options[] = { "--trace", path, NULL };
