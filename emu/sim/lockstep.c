@@ -181,6 +181,8 @@ static void lockstep_step(struct sim *sim, struct sim_actor *a)
 		a->alarm_ns = SIM_IDLE;
 	if (a->domain->watch)
 		sim_note(sim, a->domain->watch);
+	/* Of whoever ran before it is nothing. */
+	trace_last_restore((struct trace_last){ 0 });
 	delay_ns = a->step(a->arg, sim->now_ns);
 	if (delay_ns != SIM_IDLE)
 		actor_is_busy(a, sim->now_ns + delay_ns);

@@ -159,5 +159,13 @@ struct trace_last {
 };
 struct trace_last trace_last_save(void);
 void trace_last_restore(struct trace_last saved);
+/* As if it had recorded this event last, which was recorded earlier, or by another thread. */
+static inline void trace_last_is(uint64_t event)
+{
+	struct trace_last last = trace_last_save();
+
+	last.any = event;
+	trace_last_restore(last);
+}
 
 #endif

@@ -155,6 +155,8 @@ struct trace *trace_create(const struct trace_config *cfg)
 	}
 	if (t->out)
 		trace_header_text(t->out);
+	/* Of another trace. */
+	trace_last_restore((struct trace_last){ 0 });
 	return t;
 }
 

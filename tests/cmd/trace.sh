@@ -116,6 +116,37 @@ echo "print arrival w1" >"$dir/last"
 cat tests/scenario/system_npf.fl "$dir/last" >"$dir/arrival.fl"
 expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"
 
+# A line goes up because of what the card, or the SMMU, has just said; and a report of the card's
+# own tables is told later. In threads mode two threads may meet at the SMMU's line: one goes on
+# with what the other has said.
+for mode in lockstep threads; do
+	for name in npf rxe droprc backup netvm part; do
+		[ $mode.$name != threads.part ] || continue
+		scenario=tests/scenario/system_$name.fl
+		[ -f "$scenario" ] || scenario=tests/scenario/row_$name.fl
+		[ -f "$scenario" ] || scenario=tests/scenario/write_cold.fl
+		# The driver is told of a receive that was posted behind its packet.
+		more=''
+		[ $name != backup ] || more=WIRE_RECV
+		"$fl" run --mode $mode --trace "$dir/lines.trace" "$scenario" > "$dir/out" 2>&1
+		expect 0 'right' "$mode, $name: an interrupt is the doing of what it is about" \
+			awk -v more="$more" '
+			BEGIN {
+				about["line=0"] = " SMMU_FAULT SMMU_STALL SMMU_RAZWI SMMU_RESUME "
+				about["line=1"] = " ENG_FAULT "
+				about["line=2"] = " FW_EVENT NIC_FAULT UD_DIVERT " more " "
+			}
+			{ split($1, n, "<"); event[n[1]] = $4 }
+			$4 == "IRQ_RAISE" {
+				lines++
+				if (index(about[$6], " " event[n[2]] " ") == 0)
+					wrong = wrong " " event[n[2]]
+			}
+			END { print lines && !wrong ? "right" : "wrong:" wrong " of " lines + 0 }
+		' "$dir/lines.trace"
+	done
+done
+
 # System ioguard: what the driver reads of a request is there because it was posted.
 for mode in lockstep threads processes; do
 	"$fl" run --mode $mode --trace "$dir/snoop.trace" tests/scenario/system_ioguard.fl > "$dir/out" 2>&1

@@ -67,12 +67,13 @@ static int rig_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 	return rig_mem_write(ctx, pa, &value, sizeof(value));
 }
 
-static void rig_line(void *ctx, bool level)
+static void rig_line(void *ctx, bool level, uint64_t cause)
 {
 	struct rig *g = ctx;
 
 	EXPECT_NE(g->line, level);
 	g->line = level;
+	g->line_cause = cause;
 }
 
 /* In order. */

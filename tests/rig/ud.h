@@ -36,6 +36,7 @@ struct rig {
 	void (*arrive)(struct rig *g, const struct fw_recv *r, const struct fw_arrival *a);
 	/* driver */
 	bool line;
+	uint64_t line_cause;
 	uint32_t slots, taken, given;
 };
 

@@ -66,12 +66,12 @@ static void card_ud_alarm(void *ctx, uint64_t when_ns)
 	sim_alarm(&ud_part(ctx)->timer, when_ns);
 }
 
-static void card_ud_line(void *ctx, bool level)
+static void card_ud_line(void *ctx, bool level, uint64_t cause)
 {
 	struct board *b = ctx;
 
 	card_of(b)->line_backup = level;
-	card_line(b);
+	card_line(b, cause);
 }
 
 /* ---- a page is missing ---- */

@@ -32,17 +32,19 @@ static int card_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 	return 0;
 }
 
-void card_line(struct board *b)
+void card_line(struct board *b, uint64_t cause)
 {
+	if (cause)
+		trace_last_is(cause);
 	fw_fault_line(b->fw, card_of(b)->line_records || card_of(b)->line_backup);
 }
 
-static void card_fault_line(void *ctx, bool level)
+static void card_fault_line(void *ctx, bool level, uint64_t cause)
 {
 	struct board *b = ctx;
 
 	card_of(b)->line_records = level;
-	card_line(b);
+	card_line(b, cause);
 }
 
 static void card_fault_alarm(void *ctx, uint64_t when_ns)

@@ -77,8 +77,8 @@ static inline struct card *card_of(const struct board *b)
 	return b->annex;
 }
 
-/* packets.c: a ring for the driver is not empty, or is. */
-void card_line(struct board *b);
+/* packets.c: a ring for the driver is not empty, or is; cause: the event of what is there, or 0. */
+void card_line(struct board *b, uint64_t cause);
 
 /* packets.c: a register of page XP that is a unit's. */
 int card_unit_read(struct board *b, uint32_t reg, uint64_t *v);

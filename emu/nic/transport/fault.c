@@ -117,14 +117,14 @@ static void report_move(struct nic_fault_unit *f, struct report *r,
 	*(r->next ? &r->next->prev : &l->last) = r;
 }
 
-static void nic_fault_line(struct nic_fault_unit *f)
+static void nic_fault_line(struct nic_fault_unit *f, uint64_t cause)
 {
 	bool level = f->prod != f->cons;
 
 	if (level == f->line)
 		return;
 	f->line = level;
-	f->env.line(f->env.ctx, level);
+	f->env.line(f->env.ctx, level, cause);
 }
 
 void nic_fault_reset(struct nic_fault_unit *f)
@@ -136,7 +136,7 @@ void nic_fault_reset(struct nic_fault_unit *f)
 	f->base = f->pa = 0;
 	f->size = f->prod = f->cons = f->wraps = 0;
 	f->going_ns = 0;
-	nic_fault_line(f);
+	nic_fault_line(f, 0);
 }
 
 /* ---- records ---- */
@@ -178,6 +178,7 @@ static bool ring_has_room(const struct nic_fault_unit *f)
 
 static void records_step(struct nic_fault_unit *f, uint64_t now_ns)
 {
+	uint64_t cause = 0;
 	struct report *r;
 
 	while ((r = f->list[REPORT_COMING].first) && r->due_ns <= now_ns &&
@@ -190,8 +191,10 @@ static void records_step(struct nic_fault_unit *f, uint64_t now_ns)
 			break;
 		}
 		report_move(f, r, REPORT_TOLD, 0);
+		if (!cause)
+			cause = r->cause;
 	}
-	nic_fault_line(f);
+	nic_fault_line(f, cause);
 }
 
 /* ---- answers ---- */

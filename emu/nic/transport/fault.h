@@ -32,8 +32,8 @@ struct nic_fault_env {
 	/* As in fw.h. */
 	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, uint32_t len);
 	int (*mem_publish)(void *ctx, uint64_t pa, uint32_t value);
-	/* The ring is not empty. */
-	void (*line)(void *ctx, bool level);
+	/* The ring is not empty, or is; cause: the event of the report that came first, or 0. */
+	void (*line)(void *ctx, bool level, uint64_t cause);
 	/* Call nic_fault_step() at when_ns; takes the place of the alarm before. */
 	void (*alarm)(void *ctx, uint64_t when_ns);
 	/* The driver has answered: code 0, or an FL_ST_*. */

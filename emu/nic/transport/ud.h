@@ -41,8 +41,8 @@ struct ud_env {
 	int (*mem_read)(void *ctx, uint64_t pa, void *buf, uint32_t len);
 	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, uint32_t len);
 	int (*mem_publish)(void *ctx, uint64_t pa, uint32_t value);
-	/* The backup ring is not empty. */
-	void (*line)(void *ctx, bool level);
+	/* The backup ring is not empty; cause: the event of what is there, or 0. */
+	void (*line)(void *ctx, bool level, uint64_t cause);
 	/* Call ud_timer() at when_ns; replaces the alarm before. UINT64_MAX: none. */
 	void (*alarm)(void *ctx, uint64_t when_ns);
 	void *wire;

@@ -35,7 +35,7 @@ static void backup_alarm(struct ud *ud)
 }
 
 /* Something is there for the driver: it hears of it a little later. */
-static void backup_ring(struct ud *ud, uint64_t later_ns)
+static void backup_ring(struct ud *ud, uint64_t later_ns, uint64_t cause)
 {
 	uint64_t due_ns = ud->now_ns + ud->cfg.trigger_ns + later_ns;
 	struct ud_backup *b = &ud->backup;
@@ -44,11 +44,12 @@ static void backup_ring(struct ud *ud, uint64_t later_ns)
 		return;
 	if (due_ns != ud->now_ns) {
 		b->line_due_ns = due_ns;
+		b->line_cause = cause;
 		backup_alarm(ud);
 		return;
 	}
 	b->line = true;
-	ud->env.line(ud->env.ctx, true);
+	ud->env.line(ud->env.ctx, true, cause);
 }
 
 static void backup_quiet(struct ud *ud)
@@ -62,7 +63,7 @@ static void backup_quiet(struct ud *ud)
 	if (!b->line)
 		return;
 	b->line = false;
-	ud->env.line(ud->env.ctx, false);
+	ud->env.line(ud->env.ctx, false, 0);
 }
 
 void ud_timer(struct ud *ud, uint64_t now_ns)
@@ -76,7 +77,7 @@ void ud_timer(struct ud *ud, uint64_t now_ns)
 	if (b->prod == b->cons)
 		return;
 	b->line = true;
-	ud->env.line(ud->env.ctx, true);
+	ud->env.line(ud->env.ctx, true, b->line_cause);
 }
 
 /* The descriptor that is written next. */
@@ -93,8 +94,8 @@ static bool backup_buffer(struct ud *ud, uint64_t *buffer)
 				 buffer, sizeof(*buffer));
 }
 
-/* There is room. The driver's own member stays as it is. */
-static bool backup_write(struct ud *ud, struct fl_backup *d, uint64_t later_ns)
+/* There is room. The driver's own member stays as it is. Then backup_ring(). */
+static bool backup_write(struct ud *ud, struct fl_backup *d)
 {
 	const uint32_t upto = offsetof(struct fl_backup, phase);
 	struct ud_backup *b = &ud->backup;
@@ -107,7 +108,6 @@ static bool backup_write(struct ud *ud, struct fl_backup *d, uint64_t later_ns)
 	    ud->env.mem_publish(ud->env.ctx, pa + upto, 1 + b->prod / b->slots))
 		return false;
 	b->prod++;
-	backup_ring(ud, later_ns);
 	return true;
 }
 
@@ -156,9 +156,10 @@ bool ud_backup_store(struct ud *ud, struct ud_pair *q, const struct ud_place *pl
 	backup_fill(q, place, index, bit, &d);
 	d.kind = FL_BACKUP_PACKET;
 	d.psn = k->psn;
-	if (!backup_write(ud, &d, later_ns))
+	if (!backup_write(ud, &d))
 		return false;
-	ud_note(ud, EV_UD_DIVERT, place->recv.xfer, place->arrival.cause, q, index, bit, n);
+	backup_ring(ud, later_ns, ud_note(ud, EV_UD_DIVERT, place->recv.xfer,
+					  place->arrival.cause, q, index, bit, n));
 	return true;
 }
 
@@ -176,7 +177,8 @@ static void tell_receive(struct ud *ud, struct ud_pair *q, struct ud_place *p, u
 	d.kind = FL_BACKUP_RECEIVE;
 	if (p->arrival.length > p->recv.length)
 		d.status = FL_ST_LENGTH;
-	backup_write(ud, &d, 0);
+	if (backup_write(ud, &d))
+		backup_ring(ud, 0, p->arrival.cause);
 }
 
 /* True: there was room for all, or the pair has ended over it. */
@@ -225,7 +227,8 @@ void ud_backup_tell(struct ud *ud)
 			if (!backup_has_room(&ud->backup))
 				return;
 			q->ring.over_due = false;
-			backup_write(ud, &d, 0);
+			if (backup_write(ud, &d))
+				backup_ring(ud, 0, 0);
 		}
 		if (q->open && q->ring.untold && !tell_receives(ud, q))
 			return;

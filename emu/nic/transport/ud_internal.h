@@ -106,7 +106,7 @@ struct ud_taking {		/* channel 1 */
 };
 
 struct ud_backup {
-	uint64_t base, line_due_ns;
+	uint64_t base, line_due_ns, line_cause;
 	uint32_t slots, bits;
 	/* Descriptors that were ever written, taken by the driver, given a buffer. */
 	uint32_t prod, cons, given;

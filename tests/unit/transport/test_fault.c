@@ -25,6 +25,7 @@ struct bench {
 	uint8_t mem[MEM];
 	bool bad;		/* memory fails */
 	bool line;
+	uint64_t line_cause, events;
 	uint64_t now_ns, alarm_ns;
 	uint32_t size, taken;
 	struct nic_fault_stats seen;	/* events, by kind */
@@ -52,12 +53,13 @@ static int bench_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 	return bench_mem_write(ctx, pa, &value, sizeof(value));
 }
 
-static void bench_line(void *ctx, bool level)
+static void bench_line(void *ctx, bool level, uint64_t cause)
 {
 	struct bench *t = ctx;
 
 	EXPECT_NE(t->line, level);
 	t->line = level;
+	t->line_cause = cause;
 }
 
 static void bench_alarm(void *ctx, uint64_t when_ns)
@@ -88,7 +90,7 @@ static uint64_t bench_emit(void *ctx, unsigned int ev, const struct trace_at *at
 	t->seen.suppressed += ev == EV_NIC_FAULT_AGAIN;
 	t->seen.resumed += ev == EV_NIC_RESUME && !a2;
 	t->seen.refused += ev == EV_NIC_RESUME && a2;
-	return 1;
+	return ++t->events;
 }
 
 static void bench_end(void *arg)
@@ -412,7 +414,11 @@ TEST("reports and answers take the time that the profile says")
 	EXPECT(nic_fault_report(t->f, 2, &rec, 0, 0, t->now_ns));
 	bench_run(t, 1099);
 	EXPECT(!ring_take(t, &back[0]));
+	STEP("the line is the doing of the third, which is told first");
+	EXPECT(!t->line);
 	bench_run(t, 1109);
+	EXPECT(t->line);
+	EXPECT_EQ(t->line_cause, 3);
 	EXPECT(ring_take(t, &back[0]));
 	EXPECT_EQ(back[0].token & 255, 2);
 	EXPECT(!ring_take(t, &back[1]));

@@ -464,6 +464,7 @@ TEST("registers: nonsense is refused, and the line comes after the trigger")
 {
 	struct ud_config late = rig_config;
 	struct fw_pair p = rig_pair();
+	uint64_t diverted;
 
 	rig_start(&g);
 	EXPECT_EQ(ud_backup_base_set(g.ud, 0x2000), -22);	/* it runs */
@@ -485,10 +486,16 @@ TEST("registers: nonsense is refused, and the line comes after the trigger")
 	rig_backup(&g, 8, 4);
 	EXPECT_EQ(g.io.t.open(g.io.t.ctx, RIG_QP, &p), FL_ST_OK);
 	rig_comes(&g, 1);
+	diverted = trace_last();
+	EXPECT_EQ(g.io.events[EV_UD_DIVERT], 1);
+	rig_comes(&g, 2);
+	EXPECT_EQ(g.io.events[EV_UD_DIVERT], 2);
 	EXPECT(!g.line);
 	EXPECT_NE(g.io.alarm, UINT64_MAX);
 	ud_timer(g.ud, g.io.alarm);
 	EXPECT(g.line);
+	STEP("it is the doing of the first packet that went there");
+	EXPECT_EQ(g.line_cause, diverted);
 	EXPECT_EQ(ud_backup_cons(g.ud), 0);
 	EXPECT_EQ(ud_backup_given(g.ud), 8);
 	ud_reset(g.ud);
