@@ -3,6 +3,7 @@
  * packets.c - what is beside the engine on the card: packet units, their own table of
  * translations, and reports of what they miss there.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,14 +59,15 @@ static uint64_t card_fault_step(void *board, uint64_t now_ns)
 	return SIM_IDLE;
 }
 
-/* Another queue pair may have its place by now, and wait for this: it looks again. */
 static void card_resume(void *board, uint16_t qp, const struct fl_fault_rec *rec, uint8_t code,
 			uint64_t now_ns)
 {
 	struct board *b = board;
 	const struct card_pair *q = &card_of(b)->pair[qp];
 
-	card_units[q->unit]->resume(b, qp, rec, rec->qp == q->qpn ? code : FL_ST_OK, now_ns);
+	/* The end of a queue pair ends its reports, before another one has its place. */
+	assert(rec->qp == q->qpn);
+	card_units[q->unit]->resume(b, qp, rec, code, now_ns);
 }
 
 static int make_faults(struct board *b)
