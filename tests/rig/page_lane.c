@@ -71,6 +71,8 @@ static void deed_check(const struct slot *s, const struct fl_completion *c, bool
 	uint32_t wrong;
 
 	if (c->status) {
+		/* A page that is missing ends a request at once. */
+		reason |= c->status == FL_ST_FAULT_FAST && stage.system == FL_SYSTEM_ABORT;
 		/*
 		 * Of packets: who has refused a later request hears no more of an earlier
 		 * one whose answer has to be sent again (InfiniBand 9.9.3).
@@ -152,7 +154,8 @@ static void deed_draw(struct deed *d)
 	static const uint32_t some[] = { 8, 64, 700, HOST_PAGE };
 	uint32_t room;
 
-	d->read = !page_draw(3);
+	/* NetVM's transport has WRITEs alone. */
+	d->read = !page_draw(3) && stage.system != FL_SYSTEM_NETVM;
 	d->bytes = page_draw(3) ? some[page_draw(4)] : 1 + (uint32_t)page_draw(MODEL_BYTES);
 	room = MODEL_BYTES - d->bytes;
 	d->at = (uint32_t)(page_draw(2) ? page_draw(4) * (HOST_PAGE / 2) : page_draw(MODEL_BYTES));

@@ -240,6 +240,7 @@ static void miss_report(struct node *n, uint16_t qp)
 				    .va = PAGE_VA, .len = 8 };
 
 	sim_enter(n->board->domain);
+	card_of(n->board)->pair[qp].qpn = qp;	/* as if it were there */
 	nic_fault_report(card_of(n->board)->faults, qp, &rec, 0, 0,
 			 sim_now(board_sim(n->board)));
 	sim_leave(n->board->domain);

@@ -232,14 +232,17 @@ static void board_fill(struct testbed *w, struct testbed_board *b, struct testbe
 
 static void page_build(struct testbed *w)
 {
-	static const enum fl_system system[] = { FL_SYSTEM_NPF, FL_SYSTEM_ODP2, FL_SYSTEM_RXE,
-						 FL_SYSTEM_DROPRC, FL_SYSTEM_PART,
-						 FL_SYSTEM_STALL };
+	/* Those that pin nothing, and give up no request over a page that takes its time. */
+	static const enum fl_system system[] = {
+		FL_SYSTEM_NPF, FL_SYSTEM_ODP2, FL_SYSTEM_RXE, FL_SYSTEM_DROPRC, FL_SYSTEM_NETVM,
+		FL_SYSTEM_PART, FL_SYSTEM_STALL, FL_SYSTEM_PREFAULT, FL_SYSTEM_IOGUARD,
+		FL_SYSTEM_ABORT,
+	};
 	const struct testbed_board_config cfg = { 0 };
 	struct testbed_board *board[2];
 	unsigned int i;
 
-	stage.system = system[page_draw(6)];
+	stage.system = system[page_draw(sizeof(system) / sizeof(system[0]))];
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(testbed_board_add(w, i ? "b" : "a", &cfg, &board[i]), 0);
 	EXPECT_EQ(testbed_link_add(w, board[0], board[1]), 0);
