@@ -43,6 +43,8 @@ static void irq_line_changed(void *arg, enum irq_line line, bool level)
 		if (!sim_defer(SIM_DEFER_IRQ, irq_now, k) && !sim_offer(&k->irq_offer))
 			irq_wake(k);
 	} else {
+		/* By software, nearly always: what it is about. */
+		at.cause = host_trace_at()->cause;
 		atomic_fetch_and(&k->irq_level, ~bit);
 		trace_emit(k->trace, EV_IRQ_LOWER, &at, line, 0, 0, 0);
 	}

@@ -116,9 +116,9 @@ echo "print arrival w1" >"$dir/last"
 cat tests/scenario/system_npf.fl "$dir/last" >"$dir/arrival.fl"
 expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"
 
-# A line goes up because of what the card, or the SMMU, has just said; and a report of the card's
-# own tables is told later. In threads mode two threads may meet at the SMMU's line: one goes on
-# with what the other has said.
+# A line goes up because of what the card, or the SMMU, has just said, and down because of what its
+# handler does; and a report of the card's own tables is told later. In threads mode two threads may
+# meet at the SMMU's line: one goes on with what the other has said.
 for mode in lockstep threads; do
 	for name in npf rxe droprc backup netvm part; do
 		[ $mode.$name != threads.part ] || continue
@@ -141,6 +141,9 @@ for mode in lockstep threads; do
 				lines++
 				if (index(about[$6], " " event[n[2]] " ") == 0)
 					wrong = wrong " " event[n[2]]
+			}
+			$4 == "IRQ_LOWER" && event[n[2]] !~ /^(IRQ_RAISE|DRV_IRQ_.*)$/ {
+				wrong = wrong " down by " event[n[2]]
 			}
 			END { print lines && !wrong ? "right" : "wrong:" wrong " of " lines + 0 }
 		' "$dir/lines.trace"
