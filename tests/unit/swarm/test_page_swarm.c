@@ -352,3 +352,104 @@ TEST("the same seed gives the same trace: twice")
 {
 	seeds_twice(SEEDS_TWICE, page_twice);
 }
+
+/* ---- the model itself ---- */
+
+static struct page_model known;
+
+static unsigned int known_post(unsigned int pair, uint32_t at, uint32_t bytes, bool read)
+{
+	const struct deed d = { .pair = pair, .read = read, .at = at, .bytes = bytes, .key = 7 };
+
+	return model_post(&known, &d);
+}
+
+/* Bytes from `at` on that these deeds have left, each as many as it says. */
+static uint32_t known_wrong(const struct deed *reader, unsigned int a, uint32_t bytes_a,
+			    unsigned int b, uint32_t bytes_b)
+{
+	uint8_t found[64];
+	uint32_t i;
+
+	for (i = 0; i < bytes_a + bytes_b; i++)
+		found[i] = model_byte(i < bytes_a ? a : b, i);
+	return model_wrong(&known, reader, 0, bytes_a + bytes_b, found);
+}
+
+TEST("the model knows which bytes no order would leave")
+{
+	unsigned int cpu, a, b, other, read;
+
+	model_begin(&known);
+	cpu = model_store(&known, 0, MODEL_BYTES);
+	a = known_post(0, 0, 16, false);
+	b = known_post(0, 8, 8, false);
+	STEP("while both are under way, any of the three");
+	EXPECT_EQ(known_wrong(NULL, cpu, 16, cpu, 0), 16);
+	EXPECT_EQ(known_wrong(NULL, a, 16, cpu, 0), 16);
+	EXPECT_EQ(known_wrong(NULL, cpu, 8, b, 8), 16);
+	STEP("when they are over, the last of a queue pair");
+	model_end(&known, a, true);
+	model_end(&known, b, true);
+	EXPECT_EQ(known_wrong(NULL, a, 8, b, 8), 16);
+	EXPECT_EQ(known_wrong(NULL, a, 16, cpu, 0), 8);
+	EXPECT_EQ(known_wrong(NULL, cpu, 8, b, 8), 0);
+	STEP("of another queue pair before or behind; also one that failed, until it rests");
+	other = known_post(1, 0, 16, false);
+	b = known_post(2, 0, 16, false);
+	model_end(&known, b, true);
+	EXPECT_EQ(known_wrong(NULL, b, 16, cpu, 0), 16);
+	EXPECT_EQ(known_wrong(NULL, other, 16, cpu, 0), 16);
+	EXPECT_EQ(known_wrong(NULL, a, 16, cpu, 0), 0);
+	model_end(&known, other, false);
+	a = known_post(2, 0, 16, false);
+	model_end(&known, a, true);
+	EXPECT_EQ(known_wrong(NULL, other, 16, cpu, 0), 16);
+	model_settle(&known, 1);
+	a = known_post(2, 0, 16, false);
+	model_end(&known, a, true);
+	EXPECT_EQ(known_wrong(NULL, other, 16, cpu, 0), 0);
+	STEP("a READ has what was before it, or what came meanwhile");
+	read = known_post(3, 0, 16, true);
+	b = known_post(2, 0, 16, false);
+	model_end(&known, b, true);
+	model_end(&known, read, true);
+	EXPECT_EQ(known_wrong(&known.deed[read], a, 8, b, 8), 16);
+	EXPECT_EQ(known_wrong(NULL, a, 8, b, 8), 0);
+}
+
+TEST("the model knows what must be carried out, and what must be refused")
+{
+	unsigned int early, late, across;
+
+	model_begin(&known);
+	model_key(&known, 7);
+	early = known_post(0, 0, 8, false);
+	across = known_post(0, HOST_PAGE - 4, 8, true);
+	model_protect(&known, 1, FL_PROT_READ);
+	model_end(&known, early, true);
+	model_end(&known, across, true);
+	STEP("another page's rights, or rights that a READ does not need, are no reason");
+	EXPECT(model_allowed(&known, &known.deed[early]));
+	EXPECT(!model_refusable(&known, &known.deed[early]));
+	EXPECT(!model_refusable(&known, &known.deed[across]));
+	STEP("a moment without is a reason, and no must");
+	early = known_post(0, 0, 8, false);
+	model_protect(&known, 0, 0);
+	late = known_post(0, 0, 8, false);
+	model_end(&known, early, true);
+	model_end(&known, late, false);
+	EXPECT(model_allowed(&known, &known.deed[early]));
+	EXPECT(model_refusable(&known, &known.deed[early]));
+	EXPECT(!model_allowed(&known, &known.deed[late]));
+	EXPECT(model_pair_refusable(&known, 0));
+	EXPECT(!model_pair_refusable(&known, 1));
+	STEP("so with the key");
+	model_protect(&known, 0, FL_PROT_READ | FL_PROT_WRITE);
+	model_key(&known, 0);
+	late = known_post(1, 0, 8, false);
+	model_key(&known, 8);
+	model_end(&known, late, false);
+	EXPECT(!model_allowed(&known, &known.deed[late]));
+	EXPECT(model_refusable(&known, &known.deed[late]));
+}
