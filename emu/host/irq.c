@@ -31,7 +31,9 @@ static void irq_wake(void *arg)
 static void irq_line_changed(void *arg, enum irq_line line, bool level)
 {
 	struct host_kernel *k = arg;
-	struct trace_at at = { .board = k->id, .cause = trace_last() };
+	/* Down by software, nearly always: then what that is about. */
+	struct trace_at at = { .board = k->id,
+			       .cause = level ? trace_last() : host_trace_at()->cause };
 	unsigned int bit = 1u << line;
 
 	if (level) {
@@ -43,8 +45,6 @@ static void irq_line_changed(void *arg, enum irq_line line, bool level)
 		if (!sim_defer(SIM_DEFER_IRQ, irq_now, k) && !sim_offer(&k->irq_offer))
 			irq_wake(k);
 	} else {
-		/* By software, nearly always: what it is about. */
-		at.cause = host_trace_at()->cause;
 		atomic_fetch_and(&k->irq_level, ~bit);
 		trace_emit(k->trace, EV_IRQ_LOWER, &at, line, 0, 0, 0);
 	}
