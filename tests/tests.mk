@@ -64,7 +64,7 @@ endif
 # The calls of the C library that rig/fail.c can make fail.
 FAIL_LD := $(if $(filter Linux,$(SYSTEM)),$(patsubst %,-Xlinker --wrap=%,malloc calloc realloc \
 	   aligned_alloc mmap mprotect syscall pthread_create pthread_attr_getstack pthread_getattr_np \
-	   pthread_atfork sigaction open read pread getrandom recvmsg sysconf process_vm_readv))
+	   pthread_atfork sigaction open read pread getrandom pwrite ftruncate recvmsg sysconf process_vm_readv))
 
 $(foreach s,$(UNIT_SRC),$(eval $(call unit_here,$(s)): $(call obj,$(s))))
 # A rig is linked with the programs that read its header: rigs may stand in for parts of the

@@ -16,14 +16,14 @@ static uint64_t find_chunk(const struct trace_merge *m, uint32_t number,
 	return from;
 }
 
-static uint64_t count_chunks(const struct trace_merge *m, uint32_t number)
+/* The next place was of a full ring, and that is not in the spill. */
+static bool place_is_lost(const struct trace_merge *m, uint32_t i)
 {
-	uint64_t n = 0, c;
+	const struct trace_ring *r = m->at[i].ring;
+	uint64_t c = m->at[i].chunk, size = (uint64_t)r->mask + 1;
 
-	for (c = find_chunk(m, number, 0); c < m->chunks;
-	     c = find_chunk(m, number, c + 1))
-		n++;
-	return n;
+	return m->spill && m->at[i].next < r->flushed &&
+	       (c == m->chunks || m->spill[c * (size + 1)].cause != m->at[i].next / size);
 }
 
 static const struct trace_record *record_at(const struct trace_merge *m,
@@ -105,6 +105,10 @@ static void ring_look(struct trace_merge *m, uint32_t i)
 	}
 	m->at[i].packed_count = 0;
 	while (m->at[i].next != m->at[i].end) {
+		if (place_is_lost(m, i)) {
+			m->at[i].next += (uint64_t)m->at[i].ring->mask + 1;
+			continue;
+		}
 		m->at[i].now = record_at(m, i);
 		if (m->at[i].now->event == PACKED_EVENT && m->at[i].now->seq) {
 			/* Without memory for them they are left out. */
@@ -162,12 +166,8 @@ void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
 		head = atomic_load_explicit(&ring[i].head,
 					    memory_order_acquire);
 		size = (uint64_t)ring[i].mask + 1;
-		if (spill) {
-			/* Only whole rings are spilled, from the first on. */
-			assert(count_chunks(m, ring[i].number) * size ==
-			       ring[i].flushed);
+		if (spill)
 			m->at[i].chunk = find_chunk(m, ring[i].number, 0);
-		}
 		ring_begin(m, i, head, spill || head < size ? 0 : head - size);
 	}
 }

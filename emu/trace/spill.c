@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The spill file, see spill.h. A chunk is a record that names the ring, then the ring. */
+/* The spill file, see spill.h. A chunk is a record that names the ring (merge.h), then the ring. */
 #include "trace/spill.h"
 
 #include <errno.h>
@@ -11,34 +11,41 @@ static size_t chunk_bytes(const struct trace_spill *s)
 	return (s->records + 1) * sizeof(struct trace_record);
 }
 
-uint64_t spill_ring(struct trace_spill *s, const struct trace_ring *r)
+/* False: the disk is full, or so. */
+static bool spill_put(const struct trace_spill *s, const void *from, size_t n, off_t at)
 {
-	uint64_t chunk = atomic_fetch_add(&s->chunks, 1);
-	struct trace_record head = { .seq = r->number };
-	off_t at = (off_t)(chunk * chunk_bytes(s));
-	size_t n = s->records * sizeof(head), done = 0;
-	const char *from = (const char *)r->record;
+	size_t done = 0;
 	ssize_t got;
 
-	got = pwrite(s->fd, &head, sizeof(head), at);
-	if (got != (ssize_t)sizeof(head))
-		return s->records;
 	while (done < n) {
-		got = pwrite(s->fd, from + done, n - done,
-			     at + (off_t)(sizeof(head) + done));
+		got = pwrite(s->fd, (const char *)from + done, n - done, at + (off_t)done);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return s->records - done / sizeof(head);
+			return false;
 		done += (size_t)got;
 	}
+	return true;
+}
+
+uint64_t spill_ring(struct trace_spill *s, const struct trace_ring *r)
+{
+	off_t at = (off_t)(atomic_fetch_add(&s->chunks, 1) * chunk_bytes(s));
+	uint64_t n = atomic_load(&r->records) + 1 - seq_number(r->record[0].seq);
+	struct trace_record head = { .seq = r->number, .cause = r->flushed / s->records };
+
+	/* The ring first: without its head it is not there. */
+	if (!spill_put(s, r->record, s->records * sizeof(head), at + (off_t)sizeof(head)) ||
+	    !spill_put(s, &head, sizeof(head), at))
+		return n;
+	atomic_fetch_add(&s->kept, n);
 	return 0;
 }
 
 uint64_t spill_write(struct trace_spill *s, const struct trace_ring *ring, uint32_t rings,
 		     FILE *out)
 {
-	uint64_t chunks = atomic_load(&s->chunks), lost = 0;
+	uint64_t chunks = atomic_load(&s->chunks);
 	size_t bytes = (size_t)chunks * chunk_bytes(s);
 	const struct trace_record *rec;
 	struct trace_merge m;
@@ -49,15 +56,15 @@ uint64_t spill_write(struct trace_spill *s, const struct trace_ring *ring, uint3
 		if (kept == MAP_FAILED)
 			kept = NULL;
 	}
-	if (!kept) {
-		lost = chunks * s->records;
-		chunks = 0;
-	}
-	merge_begin(&m, ring, rings, kept, chunks);
+	if (kept)
+		merge_begin(&m, ring, rings, kept, chunks);
+	else
+		merge_begin_rest(&m, ring, rings, UINT64_MAX);
 	while ((rec = merge_next(&m)) != NULL)
 		trace_record_text(out, rec);
 	merge_end(&m);
-	if (kept)
-		munmap(kept, bytes);
-	return lost;
+	if (!kept)
+		return atomic_load(&s->kept);
+	munmap(kept, bytes);
+	return 0;
 }

@@ -14,9 +14,10 @@ struct trace_spill {
 	int fd;
 	uint32_t records;		/* of a ring */
 	_Atomic uint64_t chunks;	/* claimed in the file */
+	_Atomic uint64_t kept;		/* records that are there */
 };
 
-/* Keep a ring, all of whose places were written. How many of these are lost. */
+/* Keep a ring, all of whose places were written. How many records are lost. */
 uint64_t spill_ring(struct trace_spill *s, const struct trace_ring *r);
 /* The text of all that was kept and of what the rings have. How many records are lost. */
 uint64_t spill_write(struct trace_spill *s, const struct trace_ring *ring, uint32_t rings,

@@ -154,6 +154,9 @@ WRAP(FAIL_READ, ssize_t, pread, (int fd, void *buf, size_t n, off_t at), (fd, bu
      fail_result(FAIL_READ))
 WRAP(FAIL_READ, ssize_t, getrandom, (void *buf, size_t n, unsigned int flags),
      (buf, n, flags), fail_result(FAIL_READ))
+WRAP(FAIL_WRITE, ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at),
+     fail_result(FAIL_WRITE))
+WRAP(FAIL_WRITE, int, ftruncate, (int fd, off_t n), (fd, n), -1)
 WRAP(FAIL_RECVMSG, ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags),
      fail_result(FAIL_RECVMSG))
 WRAP(FAIL_SYSCONF, long, sysconf, (int name), (name), fail_result(FAIL_SYSCONF))

@@ -18,6 +18,7 @@ enum fail_call {
 	FAIL_SIGACTION,
 	FAIL_OPEN,
 	FAIL_READ,	/* read, pread, getrandom */
+	FAIL_WRITE,	/* pwrite, ftruncate */
 	FAIL_RECVMSG,
 	FAIL_SYSCONF,
 	FAIL_COPY,	/* process_vm_readv */

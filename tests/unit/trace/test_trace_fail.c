@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A recorder that gets no memory: it is not there, or says what it has lost. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,4 +142,143 @@ TEST("a part of a run without memory for its ring is refused, and the next one i
 	sim_stop(sim);
 	sim_destroy(sim);
 	trace_destroy(sc.trace);
+}
+
+/* ---- threads: full rings are kept in a file ---- */
+
+#define RING	64u
+#define RINGS	5u	/* that become full, and one that does not */
+#define MORE	10u
+
+static struct {
+	FILE *out;
+	char *text;
+	size_t bytes;
+	struct trace *t;
+} kept;
+
+/* Records whose first number counts from 1. */
+static void kept_begin(void)
+{
+	struct trace_config cfg = { .ring_records = RING, .threads = true };
+
+	unsetenv("FAULTLINE_EVENT_COUNTS");
+	kept.out = cfg.out = open_memstream(&kept.text, &kept.bytes);
+	kept.t = trace_create(&cfg);
+	EXPECT(kept.t);
+}
+
+static void kept_record(void)
+{
+	struct trace_at at = { 0 };
+	uint64_t i;
+
+	for (i = 1; i <= RING * RINGS + MORE; i++)
+		trace_emit(kept.t, EV_APP_NOTE, &at, i, 0, 0, 0);
+}
+
+/* What is there is in order, and what is not is said to be lost. */
+static void kept_end(unsigned int failures, uint64_t lost)
+{
+	uint64_t before = 0, lines = 0, said = 0;
+	struct trace_record r;
+	char *line, *save = NULL;
+
+	trace_destroy(kept.t);
+	EXPECT_EQ(fail_end(), failures);
+	fclose(kept.out);
+	line = strtok_r(kept.text, "\n", &save);
+	EXPECT_STR(line, "#faultline-trace 1");
+	while ((line = strtok_r(NULL, "\n", &save))) {
+		if (sscanf(line, "#lost %" SCNu64, &said) == 1)
+			continue;
+		EXPECT_EQ(trace_record_parse(line, &r, NULL), 0);
+		EXPECT_GE(r.arg[0], before + 1);
+		before = r.arg[0];
+		lines++;
+	}
+	EXPECT_EQ(before, RING * RINGS + MORE);
+	EXPECT_EQ(said, lost);
+	EXPECT_EQ(lines, RING * RINGS + MORE - lost);
+	free(kept.text);
+}
+
+TEST("full rings that the disk has no room for are said to be lost, and the others are there")
+{
+	unsigned int nth;
+
+	STEP("a signal came");
+	kept_begin();
+	fail_at(FAIL_WRITE, 2, 1, EINTR);
+	kept_record();
+	kept_end(1, 0);
+	for (nth = 1; nth <= 2 * RINGS; nth++) {
+		STEP("write %u", nth);
+		kept_begin();
+		fail_at(FAIL_WRITE, nth, 1, ENOSPC);
+		kept_record();
+		kept_end(1, RING);
+	}
+	STEP("each of them");
+	kept_begin();
+	fail_at(FAIL_WRITE, 1, RINGS, ENOSPC);
+	kept_record();
+	kept_end(RINGS, RINGS * RING);
+}
+
+/* Entries of two records, some of three, beside records of a place each. */
+static uint64_t kept_record_posted(void)
+{
+	struct trace_posted p = { .qp = 1, .op = 1, .len = 8 };
+	struct trace_at at = { 0 };
+	uint64_t i, n = 0;
+
+	for (i = 0; i < RING * RINGS; i++) {
+		p.index = (uint16_t)i;
+		p.took = i % 3 == 0;
+		trace_emit_posted(kept.t, &p);
+		n += 2 + p.took;
+		if (i % 5 == 0) {
+			trace_emit(kept.t, EV_APP_NOTE, &at, i, 0, 0, 0);
+			n++;
+		}
+	}
+	return n;
+}
+
+TEST("of entries that hold several records each is counted, also where they are lost")
+{
+	uint64_t all, lines, said;
+	unsigned int nth;
+	char *line, *save;
+
+	for (nth = 1; nth <= 4; nth++) {
+		STEP("write %u", nth);
+		kept_begin();
+		fail_at(FAIL_WRITE, nth, 2, ENOSPC);
+		all = kept_record_posted();
+		trace_destroy(kept.t);
+		EXPECT_EQ(fail_end(), 2);
+		fclose(kept.out);
+		lines = said = 0;
+		line = strtok_r(kept.text, "\n", &save);
+		for (; line; line = strtok_r(NULL, "\n", &save))
+			if (sscanf(line, "#lost %" SCNu64, &said) != 1)
+				lines += line[0] != '#';
+		EXPECT_GE(said, RING);
+		EXPECT_EQ(lines + said, all);
+		free(kept.text);
+	}
+}
+
+TEST("a file of full rings that cannot be read again is said to be lost")
+{
+	kept_begin();
+	kept_record();
+	fail_at(FAIL_WRITE, 1, 1, EIO);
+	kept_end(1, RINGS * RING);
+	kept_begin();
+	kept_record();
+	fail_at(FAIL_MAP, 1, 1, ENOMEM);
+	kept_end(1, RINGS * RING);
 }
