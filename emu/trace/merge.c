@@ -19,11 +19,7 @@ static uint64_t find_chunk(const struct trace_merge *m, uint32_t number,
 /* The next place was of a full ring, and that is not in the spill. */
 static bool place_is_lost(const struct trace_merge *m, uint32_t i)
 {
-	const struct trace_ring *r = m->at[i].ring;
-	uint64_t c = m->at[i].chunk, size = (uint64_t)r->mask + 1;
-
-	return m->spill && m->at[i].next < r->flushed &&
-	       (c == m->chunks || m->spill[c * (size + 1)].cause != m->at[i].next / size);
+	return m->spill && m->at[i].next < m->at[i].ring->flushed && m->at[i].chunk == m->chunks;
 }
 
 static const struct trace_record *record_at(const struct trace_merge *m,

@@ -52,9 +52,9 @@ struct trace_merge {
 };
 
 /*
- * With spill (chunks of a record whose seq is the ring number and whose cause says how many full
- * rings came before, then that full ring) every record since the start comes, but of rings
- * that are not there; else what the rings still hold.
+ * With spill (chunks of a record whose seq is the ring number, then that full ring) every record
+ * since the start comes, but for the last full rings of a thread that are not there; else what
+ * the rings still hold.
  */
 void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
 		 uint32_t rings, const struct trace_record *spill,

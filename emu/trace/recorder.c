@@ -146,7 +146,7 @@ struct trace *trace_create(const struct trace_config *cfg)
 						  DEFAULT_RECORDS);
 	t->out = cfg->out;
 	t->spills = cfg->out != NULL;
-	t->spill = (struct trace_spill){ .fd = -1, .records = t->records };
+	t->spill = (struct trace_spill){ .fd = -1, .records = t->records, .end = UINT64_MAX };
 	t->start_ns = os_now_ns();
 	atomic_init(&t->on, true);
 	if (!(cfg->threads ? threads_init(t) : lockstep_init(t))) {

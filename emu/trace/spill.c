@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The spill file, see spill.h. A chunk is a record that names the ring (merge.h), then the ring. */
+/* The spill file, see spill.h. A chunk is a record that names the ring, then the ring. */
 #include "trace/spill.h"
 
 #include <errno.h>
@@ -30,26 +30,32 @@ static bool spill_put(const struct trace_spill *s, const void *from, size_t n, o
 
 uint64_t spill_ring(struct trace_spill *s, const struct trace_ring *r)
 {
-	off_t at = (off_t)(atomic_fetch_add(&s->chunks, 1) * chunk_bytes(s));
+	uint64_t chunk = atomic_fetch_add(&s->chunks, 1), end = atomic_load(&s->end);
 	uint64_t n = atomic_load(&r->records) + 1 - seq_number(r->record[0].seq);
-	struct trace_record head = { .seq = r->number, .cause = r->flushed / s->records };
+	struct trace_record head = { .seq = r->number, .time_ns = n };
+	off_t at = (off_t)(chunk * chunk_bytes(s));
 
-	/* The ring first: without its head it is not there. */
-	if (!spill_put(s, r->record, s->records * sizeof(head), at + (off_t)sizeof(head)) ||
-	    !spill_put(s, &head, sizeof(head), at))
+	if (chunk >= end)
 		return n;
-	atomic_fetch_add(&s->kept, n);
-	return 0;
+	if (spill_put(s, &head, sizeof(head), at) &&
+	    spill_put(s, r->record, s->records * sizeof(head), at + (off_t)sizeof(head))) {
+		atomic_fetch_add(&s->kept, n);
+		return 0;
+	}
+	while (chunk < end && !atomic_compare_exchange_weak(&s->end, &end, chunk))
+		;
+	return n;
 }
 
 uint64_t spill_write(struct trace_spill *s, const struct trace_ring *ring, uint32_t rings,
 		     FILE *out)
 {
-	uint64_t chunks = atomic_load(&s->chunks);
+	uint64_t claimed = atomic_load(&s->chunks), end = atomic_load(&s->end);
+	uint64_t chunks = claimed < end ? claimed : end, lost = atomic_load(&s->kept), c;
 	size_t bytes = (size_t)chunks * chunk_bytes(s);
 	const struct trace_record *rec;
 	struct trace_merge m;
-	void *kept = NULL;
+	struct trace_record *kept = NULL;
 
 	if (bytes && !ftruncate(s->fd, (off_t)bytes)) {
 		kept = mmap(NULL, bytes, PROT_READ, MAP_SHARED, s->fd, 0);
@@ -63,8 +69,10 @@ uint64_t spill_write(struct trace_spill *s, const struct trace_ring *ring, uint3
 	while ((rec = merge_next(&m)) != NULL)
 		trace_record_text(out, rec);
 	merge_end(&m);
-	if (!kept)
-		return atomic_load(&s->kept);
-	munmap(kept, bytes);
-	return 0;
+	/* Another thread may have written one behind the end. */
+	for (c = 0; kept && c < chunks; c++)
+		lost -= kept[c * (s->records + 1)].time_ns;
+	if (kept)
+		munmap(kept, bytes);
+	return lost;
 }
