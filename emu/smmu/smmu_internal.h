@@ -141,6 +141,7 @@ struct smmu {
 	/* What is to be told to the outside once the lock is open. */
 	bool irq_level, irq_told;
 	bool telling;		/* a thread is at it */
+	uint64_t line_event;	/* the last that may have raised it */
 	struct smmu_list released;
 
 	struct smmu_list pool;	/* free entries of stalled[] */
@@ -188,11 +189,10 @@ static inline void smmu_put64(uint32_t *word, uint64_t value)
 	word[1] = (uint32_t)(value >> 32);
 }
 
-/* Emit an event that belongs to access a, caused by cause. */
-static inline uint64_t smmu_emit(struct smmu *s, enum trace_event ev,
-				 const struct smmu_access *a, uint64_t cause,
-				 uint64_t a0, uint64_t a1, uint64_t a2,
-				 uint64_t a3)
+/* Emit an event that belongs to access a, caused by cause; ev is a constant. */
+static inline __attribute__((always_inline)) uint64_t
+smmu_emit(struct smmu *s, enum trace_event ev, const struct smmu_access *a, uint64_t cause,
+	  uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct trace_at at = { .board = s->cfg.board };
 
@@ -203,7 +203,11 @@ static inline uint64_t smmu_emit(struct smmu *s, enum trace_event ev,
 		at.xfer = a->xfer;
 		at.block = a->block;
 	}
-	return trace_emit(s->cfg.trace, ev, &at, a0, a1, a2, a3);
+	at.cause = trace_emit(s->cfg.trace, ev, &at, a0, a1, a2, a3);
+	if (ev == EV_SMMU_FAULT || ev == EV_SMMU_MULTI || ev == EV_SMMU_STALL ||
+	    ev == EV_SMMU_RAZWI || ev == EV_SMMU_GLOBAL)
+		s->line_event = at.cause;
+	return at.cause;
 }
 
 #define SMMU_SPIN_TRIES	64	/* then somebody else may need this CPU */

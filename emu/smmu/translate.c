@@ -21,6 +21,9 @@ static void tell_line(struct smmu *s)
 	while (!s->telling && s->irq_level != s->irq_told) {
 		level = s->irq_told = s->irq_level;
 		s->telling = true;
+		/* Perhaps another thread's doing. */
+		if (level)
+			trace_last_is(s->line_event);
 		smmu_leave(s);
 		s->env.irq(s->env.ctx, level);
 		smmu_enter(s);

@@ -117,11 +117,9 @@ cat tests/scenario/system_npf.fl "$dir/last" >"$dir/arrival.fl"
 expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"
 
 # A line goes up because of what the card, or the SMMU, has just said, and down because of what its
-# handler does; and a report of the card's own tables is told later. In threads mode two threads may
-# meet at the SMMU's line: one goes on with what the other has said.
+# handler does; and a report of the card's own tables is told later.
 for mode in lockstep threads; do
 	for name in npf rxe droprc backup netvm part; do
-		[ $mode.$name != threads.part ] || continue
 		scenario=tests/scenario/system_$name.fl
 		[ -f "$scenario" ] || scenario=tests/scenario/row_$name.fl
 		[ -f "$scenario" ] || scenario=tests/scenario/write_cold.fl
@@ -132,7 +130,7 @@ for mode in lockstep threads; do
 		expect 0 'right' "$mode, $name: an interrupt is the doing of what it is about" \
 			awk -v more="$more" '
 			BEGIN {
-				about["line=0"] = " SMMU_FAULT SMMU_STALL SMMU_RAZWI SMMU_RESUME "
+				about["line=0"] = " SMMU_FAULT SMMU_MULTI SMMU_STALL SMMU_RAZWI "
 				about["line=1"] = " ENG_FAULT "
 				about["line=2"] = " FW_EVENT NIC_FAULT UD_DIVERT " more " "
 			}
