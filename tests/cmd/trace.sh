@@ -116,14 +116,14 @@ echo "print arrival w1" >"$dir/last"
 cat tests/scenario/system_npf.fl "$dir/last" >"$dir/arrival.fl"
 expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"
 
-# A line goes up because of what the card, or the SMMU, has just said, and down because of what its
-# handler does; and a report of the card's own tables is told later.
+# An interrupt line goes up because of an event of the card or of the SMMU, and down because of its
+# handler. For a miss in the card's own tables it goes up some time after the event.
 for mode in lockstep threads; do
 	for name in npf rxe droprc backup netvm part; do
 		scenario=tests/scenario/system_$name.fl
 		[ -f "$scenario" ] || scenario=tests/scenario/row_$name.fl
 		[ -f "$scenario" ] || scenario=tests/scenario/write_cold.fl
-		# The driver is told of a receive that was posted behind its packet.
+		# A receive may be posted after its packet came: the driver is told of that, too.
 		more=''
 		[ $name != backup ] || more=WIRE_RECV
 		"$fl" run --mode $mode --trace "$dir/lines.trace" "$scenario" > "$dir/out" 2>&1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A page for everybody: WRITEs and READs of several queue pairs meet in the same bytes of two
+ * Shared pages: WRITEs and READs of several queue pairs meet in the same bytes of two
  * pages, while these leave, change their rights and get another key, and while queue pairs are
  * destroyed at either end, in the middle of it all, and made again in the same place. The
  * driver has slow storage and a slow way to the card, so that its answers come when
@@ -131,7 +131,7 @@ static void pages_permit(void)
 		stage_in(1, page_protect, &page);
 }
 
-/* Who is refused in this moment finds the page there again, before the answer, or behind it. */
+/* A request that is refused in this moment may find the page there before the refusal arrives. */
 static void page_blink(struct lane *l)
 {
 	if (page_draw(2))
@@ -299,7 +299,7 @@ static void page_run(uint64_t seed, enum sim_mode mode, struct digest *d)
 	cfg.jitter_ns = page_draw(2) ? 1 + (uint32_t)page_draw(5000) : 0;
 	snprintf(major, sizeof(major), "mm.major=%u", 10000u << page_draw(8));
 	snprintf(resume, sizeof(resume), "nic.resume=%u", 1000u << page_draw(9));
-	/* A sender that is told to wait comes again before the driver's answer, or behind it. */
+	/* A sender that was told to wait tries again before the driver's answer, or after it. */
 	snprintf(again, sizeof(again), "rc.rnr_code=%u", 1 + (unsigned int)page_draw(15));
 	STEP("repeat with --seed %llu %s", (unsigned long long)seed,
 	     mode == SIM_LOCKSTEP ? "lockstep" : "threads");
