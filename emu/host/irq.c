@@ -31,7 +31,7 @@ static void irq_wake(void *arg)
 static void irq_line_changed(void *arg, enum irq_line line, bool level)
 {
 	struct host_kernel *k = arg;
-	/* Down by software, nearly always: then what that is about. */
+	/* Software lowers it, nearly always: the cause is what that software is about. */
 	struct trace_at at = { .board = k->id,
 			       .cause = level ? trace_last() : host_trace_at()->cause };
 	unsigned int bit = 1u << line;

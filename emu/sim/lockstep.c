@@ -181,7 +181,7 @@ static void lockstep_step(struct sim *sim, struct sim_actor *a)
 		a->alarm_ns = SIM_IDLE;
 	if (a->domain->watch)
 		sim_note(sim, a->domain->watch);
-	/* Of whoever ran before it is nothing. */
+	/* Whatever ran before is not the cause of what this step does. */
 	trace_last_restore((struct trace_last){ 0 });
 	delay_ns = a->step(a->arg, sim->now_ns);
 	if (delay_ns != SIM_IDLE)
