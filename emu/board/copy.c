@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Copying between far memories. Stores go past the caches, which need not bring in lines that
- * are overwritten. Whether it is faster to copy page by page, or four pages side by side, a
- * cache line of each in turn, depends on how the processor fetches ahead: each is tried a
- * number of times, and the faster one stays.
+ * Copying between far memories. Stores can go past the caches, which then need not bring in
+ * lines that are overwritten. Whether it is faster to do so page by page, or four pages side by
+ * side, a cache line of each in turn, or not at all, depends on how the processor fetches
+ * ahead: each is tried a number of times, and the fastest one stays.
  */
 #include "board/copy.h"
 
@@ -23,10 +23,12 @@
 #define PAGE	4096u
 #define STREAMS	4u		/* pages side by side */
 #define AHEAD	512u		/* bytes that are fetched ahead in each */
-#define TRIES	32u		/* of both ways, in turns */
+#define TRIES	48u		/* of all ways, in turns */
+
+enum way { BY_PAGE, SIDE_BY_SIDE, BY_MEMCPY, WAYS };
 
 static atomic_uint tries;
-static _Atomic uint64_t least[2];	/* of the tries of each: ps a byte */
+static _Atomic uint64_t least[WAYS];	/* of the tries of each: ps a byte */
 
 /* to is aligned to a line. */
 static inline void line_stream(uint8_t *to, const uint8_t *from)
@@ -53,10 +55,14 @@ pages_stream(uint8_t *to, const uint8_t *from, uint32_t bytes, uint32_t pages)
 	return done;
 }
 
-static void copy_far_by(unsigned int way, uint8_t *to, const uint8_t *from, uint32_t bytes)
+static void copy_far_by(enum way way, uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
 	uint32_t head = -(uint32_t)(uintptr_t)to % LINE, done;
 
+	if (way == BY_MEMCPY) {
+		memcpy(to, from, bytes);
+		return;
+	}
 	/* Stores past the caches keep no order with those before them, or behind. */
 	_mm_sfence();
 	if (head > bytes)
@@ -65,7 +71,8 @@ static void copy_far_by(unsigned int way, uint8_t *to, const uint8_t *from, uint
 	to += head;
 	from += head;
 	bytes -= head;
-	done = way ? pages_stream(to, from, bytes, STREAMS) : pages_stream(to, from, bytes, 1);
+	done = way == BY_PAGE ? pages_stream(to, from, bytes, 1) :
+				pages_stream(to, from, bytes, STREAMS);
 	memcpy(to + done, from + done, bytes - done);
 	_mm_sfence();
 }
@@ -73,7 +80,7 @@ static void copy_far_by(unsigned int way, uint8_t *to, const uint8_t *from, uint
 /* The least time counts: whatever else there was to do has made others longer. */
 static void copy_far_try(uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
-	unsigned int way = atomic_fetch_add(&tries, 1) % 2;
+	enum way way = atomic_fetch_add(&tries, 1) % WAYS;
 	uint64_t t = os_now_ns(), before;
 
 	copy_far_by(way, to, from, bytes);
@@ -81,6 +88,17 @@ static void copy_far_try(uint8_t *to, const uint8_t *from, uint32_t bytes)
 	before = atomic_load(&least[way]);
 	if (!before || t < before)
 		atomic_store(&least[way], t);
+}
+
+static enum way way_least(void)
+{
+	enum way way = 0, i;
+
+	for (i = 1; i < WAYS; i++)
+		if (atomic_load_explicit(&least[i], memory_order_relaxed) <
+		    atomic_load_explicit(&least[way], memory_order_relaxed))
+			way = i;
+	return way;
 }
 
 void copy_far_one_way(void)
@@ -93,9 +111,7 @@ void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes)
 	if (bytes >= COPY_FAR_BYTES && atomic_load_explicit(&tries, memory_order_relaxed) < TRIES)
 		copy_far_try(to, from, bytes);
 	else
-		copy_far_by(atomic_load_explicit(&least[1], memory_order_relaxed) <
-			    atomic_load_explicit(&least[0], memory_order_relaxed),
-			    to, from, bytes);
+		copy_far_by(way_least(), to, from, bytes);
 }
 #else
 void copy_far_one_way(void)
