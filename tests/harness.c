@@ -19,7 +19,8 @@ static struct {
 	uint64_t seed;
 	bool verbose;
 	jmp_buf leave;		/* value 1: failed, 2: skipped */
-	pthread_t thread;	/* that may longjmp to leave */
+	pthread_t thread;	/* that may longjmp to leave, in this process */
+	pid_t pid;
 	char *transcript[TRANSCRIPT_LINES];
 	unsigned int steps;	/* all steps, also those not kept */
 	struct {
@@ -127,9 +128,10 @@ static void harness_fail(const char *file, int line, const char *text)
 	show_transcript();
 	printf("# failed here: %s:%d\n#   %s\n", file, line, text);
 	fflush(stdout);
-	if (!pthread_equal(pthread_self(), run.thread)) {
+	if (getpid() != run.pid || !pthread_equal(pthread_self(), run.thread)) {
 		/* The test's own thread cannot be reached from here. */
-		printf("Bail out! failed in another thread\n");
+		printf("Bail out! failed in another %s\n",
+		       getpid() != run.pid ? "process" : "thread");
 		fflush(stdout);
 		_exit(1);
 	}
@@ -223,6 +225,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	run.thread = pthread_self();
+	run.pid = getpid();
 	for (t = run.first; t; t = t->next)
 		if (strstr(t->name, part))
 			total++;

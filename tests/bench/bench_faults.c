@@ -115,14 +115,14 @@ struct fault {
 	double ns;
 };
 
-static int do_touch(struct testbed_process *p, void *arg)
+static int do_touch(struct rpc_app *a, void *arg)
 {
 	struct fault *f = arg;
 	volatile uint8_t *mem = f->stage->buffer[0]->mem;
 	uint64_t t = bench_now_ns();
 	uint32_t i;
 
-	(void)p;
+	(void)a;
 	for (i = 0; i < f->pages; i++)
 		mem[i * PAGE] = 0;	/* as the testbed knows it */
 	f->ns = (double)(bench_now_ns() - t) / f->pages;
@@ -210,7 +210,7 @@ static void device_faults(struct fault *f, struct bench_job *job,
 	device_side(f, job, 2, "8 B write, both absent", wakes_ns);
 }
 
-static int do_prefetch(struct testbed_process *p, void *arg)
+static int do_prefetch(struct rpc_app *a, void *arg)
 {
 	struct fault *f = arg;
 	struct testbed_buffer *b = f->stage->buffer[0];
@@ -219,7 +219,7 @@ static int do_prefetch(struct testbed_process *p, void *arg)
 	int err = 0;
 
 	for (i = 0; i < f->pages && !err; i += PAGES)
-		err = fl_prefetch(p->app.mr[b->number], b->mem + i * PAGE, PAGES * PAGE, 1);
+		err = fl_prefetch(a->mr[b->number], b->mem + i * PAGE, PAGES * PAGE, 1);
 	f->ns = (double)(bench_now_ns() - t) * PAGES / f->pages;
 	return err;
 }
@@ -239,7 +239,7 @@ static void bring_back(void *arg)
 	stage_touch(f->stage, 0, 0, f->pages * PAGE, false);
 }
 
-static int evict_once(struct testbed_process *p, struct fault *f)
+static int evict_once(struct rpc_app *a, struct fault *f)
 {
 	struct testbed_buffer *b = f->stage->buffer[0];
 	volatile uint8_t *mem = b->mem;
@@ -250,19 +250,19 @@ static int evict_once(struct testbed_process *p, struct fault *f)
 	for (i = 0; i < f->pages; i++)
 		(void)mem[i * PAGE];
 	t = bench_now_ns();
-	err = fl_advise(p->app.dev, b->mem, f->pages * PAGE, FL_PAGEOUT);
+	err = fl_advise(a->dev, b->mem, f->pages * PAGE, FL_PAGEOUT);
 	f->ns = (double)(bench_now_ns() - t);
 	return err;
 }
 
 /* Without a peer that runs: after the first time, who waits for this thread is asleep. */
-static int do_evict(struct testbed_process *p, void *arg)
+static int do_evict(struct rpc_app *a, void *arg)
 {
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < BENCH_REVOKES && !err; i++)
-		err = evict_once(p, arg);
+		err = evict_once(a, arg);
 	return err;
 }
 
@@ -284,7 +284,7 @@ static void faults_evictions(struct fault *f, const struct bench_job *like)
 
 /* ---- registration ---- */
 
-static int do_register(struct testbed_process *p, void *arg)
+static int do_register(struct rpc_app *a, void *arg)
 {
 	struct fault *f = arg;
 	struct testbed_buffer *b = f->stage->buffer[0];
@@ -295,7 +295,7 @@ static int do_register(struct testbed_process *p, void *arg)
 	int err = 0;
 
 	for (i = 0; i < IN_A_ROW && !err; i++)
-		err = fl_reg_mr(p->app.pd[0], b->mem, f->pages * PAGE, access, &mr[i]);
+		err = fl_reg_mr(a->pd[0], b->mem, f->pages * PAGE, access, &mr[i]);
 	f->ns = (double)(bench_now_ns() - t) / IN_A_ROW;
 	for (i = 0; i < IN_A_ROW && !err; i++)
 		err = fl_dereg_mr(mr[i]);

@@ -62,12 +62,12 @@ void bench_count_fault(uint64_t n)
 	paths_run(&cfg, n / IN_A_ROW, fault_sixteen);
 }
 
-static int do_prefetch(struct testbed_process *p, void *arg)
+static int do_prefetch(struct rpc_app *a, void *arg)
 {
 	struct stage *s = arg;
 	struct testbed_buffer *b = s->buffer[0];
 
-	return fl_prefetch(p->app.mr[b->number], b->mem, 64 * PAGE, 0);
+	return fl_prefetch(a->mr[b->number], b->mem, 64 * PAGE, 0);
 }
 
 static void evict_all(struct stage *s)

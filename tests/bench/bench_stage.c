@@ -6,8 +6,7 @@
 
 #include "bench.h"
 
-void stage_in(struct stage *s, int i,
-	      int (*fn)(struct testbed_process *p, void *arg), void *arg)
+void stage_in(struct stage *s, int i, rpc_run fn, void *arg)
 {
 	int err = testbed_in(s->process[i], fn, arg);
 
@@ -16,31 +15,31 @@ void stage_in(struct stage *s, int i,
 			     fl_strerror(err));
 }
 
-static int post_to(struct stage *s, struct testbed_process *p, int board,
+static int post_to(struct stage *s, struct rpc_app *a, int board,
 		   uint64_t number)
 {
 	struct testbed_buffer *to = s->buffer[board];
 	uint64_t at = s->at + number * s->stride;
 
-	return fl_post_write(p->app.qp[s->conn[board]->number[0]], number,
-			     p->app.mr[s->buffer[0]->number],
+	return fl_post_write(a->qp[s->conn[board]->number[0]], number,
+			     a->mr[s->buffer[0]->number],
 			     s->buffer[0]->mem + at, s->len,
 			     (uint64_t)(uintptr_t)to->mem + at, to->key);
 }
 
-static int take_one(struct testbed_process *p)
+static int take_one(struct rpc_app *a)
 {
 	struct fl_completion c;
 	int n;
 
-	while (!(n = fl_poll(p->app.cq, &c, 1)))
+	while (!(n = fl_poll(a->cq, &c, 1)))
 		;
 	if (n > 0 && c.status)
 		bench_broken("a write ended so: %s", fl_status_string(c.status));
 	return n < 0 ? n : 0;
 }
 
-static int do_write(struct testbed_process *p, void *arg)
+static int do_write(struct rpc_app *a, void *arg)
 {
 	struct stage *s = arg;
 	uint64_t t = bench_now_ns(), cpu = bench_cpu_ns();
@@ -49,9 +48,9 @@ static int do_write(struct testbed_process *p, void *arg)
 
 	for (i = 0; i < s->times && !err; i++) {
 		for (b = 1; b < s->boards && !err; b++)
-			err = post_to(s, p, b, i);
+			err = post_to(s, a, b, i);
 		for (b = 1; b < s->boards && !err; b++)
-			err = take_one(p);
+			err = take_one(a);
 	}
 	s->ns = (double)(bench_now_ns() - t) / s->times;
 	s->cpu_ns = (double)(bench_cpu_ns() - cpu) / s->times;
@@ -82,7 +81,7 @@ double stage_write_pages(struct stage *s, uint32_t pages)
 
 #define AT_ONCE 16u
 
-static int do_receive(struct testbed_process *p, void *arg)
+static int do_receive(struct rpc_app *a, void *arg)
 {
 	struct stage *s = arg;
 	const struct fl_segment to = { s->buffer[1]->mem, 8, s->buffer[1]->key };
@@ -91,34 +90,34 @@ static int do_receive(struct testbed_process *p, void *arg)
 	int err = 0;
 
 	for (i = 0; i < AT_ONCE && !err; i++)
-		err = fl_post_recv(p->app.qp[s->conn[1]->number[1]], &r);
+		err = fl_post_recv(a->qp[s->conn[1]->number[1]], &r);
 	return err;
 }
 
-static int do_send(struct testbed_process *p, void *arg)
+static int do_send(struct rpc_app *a, void *arg)
 {
 	struct stage *s = arg;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < AT_ONCE && !err; i++) {
-		err = fl_post_send(p->app.qp[s->conn[1]->number[0]], i,
-				   p->app.mr[s->buffer[0]->number],
+		err = fl_post_send(a->qp[s->conn[1]->number[0]], i,
+				   a->mr[s->buffer[0]->number],
 				   s->buffer[0]->mem, 8);
 		if (!err)
-			err = take_one(p);
+			err = take_one(a);
 	}
 	return err;
 }
 
-static int do_take(struct testbed_process *p, void *arg)
+static int do_take(struct rpc_app *a, void *arg)
 {
 	unsigned int i;
 	int err = 0;
 
 	(void)arg;
 	for (i = 0; i < AT_ONCE && !err; i++)
-		err = take_one(p);
+		err = take_one(a);
 	return err;
 }
 

@@ -42,8 +42,7 @@ struct stage_config {
 void stage_run(const struct stage_config *cfg,
 	       void (*body)(struct stage *s, void *arg), void *arg);
 /* Run fn in process i and end the program when it fails. */
-void stage_in(struct stage *s, int i,
-	      int (*fn)(struct testbed_process *p, void *arg), void *arg);
+void stage_in(struct stage *s, int i, rpc_run fn, void *arg);
 /*
  * Process 0 writes len bytes at `at` to each of the other boards at once, `times` times:
  * ns for each time, and in cpu_ns what this program computed for it.

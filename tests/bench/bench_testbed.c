@@ -30,14 +30,14 @@ static double write_window(void *arg)
 }
 
 /* In the process itself: nobody else may touch its pages. */
-static int do_copy(struct testbed_process *p, void *arg)
+static int do_copy(struct rpc_app *a, void *arg)
 {
 	struct work *w = arg;
 	uint8_t *mem = w->stage->buffer[0]->mem;
 	uint64_t t = bench_now_ns();
 	uint32_t i;
 
-	(void)p;
+	(void)a;
 	for (i = 0; i < w->times; i++) {
 		memcpy(mem + w->stage->bytes / 2, mem, w->bytes);
 		__asm__ volatile("" : : : "memory");

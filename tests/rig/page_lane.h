@@ -4,7 +4,8 @@
  * to: their requests, what comes of these by the naive model (rig/page_model.h), and how a
  * connection is taken down at either end and made again in the same place.
  *
- * One thread, the scenario's, does it all, by calls into the two processes (testbed_in()).
+ * One thread, the scenario's, does it all, by calls into the two processes (testbed_in()). They
+ * may be processes of their own, so what they and the scenario know is in shared memory.
  */
 #ifndef FL_RIG_PAGE_LANE_H
 #define FL_RIG_PAGE_LANE_H
@@ -50,25 +51,31 @@ struct page_stage {
 	struct slot slot[SLOTS];
 	struct page_model m;
 	unsigned int numbers;	/* of lanes so far */
+	/* for the process in which something runs */
+	unsigned int side, places;
+	uint64_t wait_ns;
 	/* what happened */
 	unsigned int ok, failed, renewed, again;
 };
-extern struct page_stage stage;
+/* Of all processes. */
+extern struct page_stage *stage;
 
 static inline uint64_t page_draw(uint64_t n)
 {
-	return rng_below(&stage.rng, n);
+	return rng_below(&stage->rng, n);
 }
 
-/* In the process; an error is the test's. */
-void stage_in(unsigned int side, int (*fn)(struct testbed_process *p, void *arg), void *arg);
+/* Nothing has happened yet. Before the testbed is made. */
+void stage_make(void);
+/* In the process; an error is the test's. arg: of the stage, or what the process knows. */
+void stage_in(unsigned int side, rpc_run fn, void *arg);
 
 void lane_start(struct lane *l);
 /* Down at one end, and then at the other; what it had is settled then, and it is made anew. */
 void lane_renew(struct lane *l);
 void lane_pause(void);
 /* WRITEs and READs; fn of stage_in(), arg: the lane. */
-int deed_post(struct testbed_process *p, void *arg);
+int deed_post(struct rpc_app *a, void *arg);
 /* Take completions, and judge them. */
 void deeds_collect(uint64_t wait_ns);
 

@@ -59,6 +59,7 @@ enum rpc_kind {
 	 */
 	RPC_RIGHTS,
 	RPC_PRESENT,		/* addr, bytes; answer: bytes, how many pages are */
+	RPC_RUN,		/* addr: an rpc_run of this program, from: its arg */
 	RPC_KINDS
 };
 
@@ -126,6 +127,9 @@ struct rpc_app {
 		_Atomic uint64_t now_ns;
 	} handled[RPC_EVENT_COUNTERS];
 };
+
+/* 0 or negative errno. */
+typedef int (*rpc_run)(struct rpc_app *a, void *arg);
 
 /* In the process: do it. sink's calls may be NULL where the kind has none. */
 void rpc_do(struct rpc_app *a, const struct rpc_command *o,

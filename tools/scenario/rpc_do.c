@@ -442,6 +442,9 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		r->error = os_pages_present(rpc_memory(o), o->bytes,
 					    &r->bytes);
 		break;
+	case RPC_RUN:
+		r->error = ((rpc_run)(uintptr_t)o->addr)(a, (void *)(uintptr_t)o->from);
+		break;
 	default:
 		r->error = do_memory(a, o, r, sink);
 	}

@@ -211,11 +211,11 @@ int testbed_rpc(struct testbed_process *p, const struct rpc_command *o,
 int testbed_counters(struct testbed_process *p, struct fl_fault_counters *c);
 int testbed_cache(struct testbed_process *p, struct fl_cache_counters *c);
 /*
- * Run fn in the process's application thread and wait for it. -ENOTSUP: it is not
- * a thread of this program.
+ * Run fn in the process, and wait for it. A process of its own has been forked from this
+ * program: arg, and all that fn uses, is its copy, or in memory that was mapped shared before
+ * testbed_create(). -ENOTSUP: it is in a guest, and another program.
  */
-int testbed_in(struct testbed_process *p, int (*fn)(struct testbed_process *p,
-						void *arg), void *arg);
+int testbed_in(struct testbed_process *p, rpc_run fn, void *arg);
 
 enum testbed_fill { TESTBED_ZERO, TESTBED_RANDOM, TESTBED_PATTERN, TESTBED_COLD };
 /* path NULL: demand-zero memory of that many bytes. */

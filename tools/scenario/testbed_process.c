@@ -16,12 +16,12 @@
 #define BURIAL_NS	30000000000ull
 #define BURIAL_STEP_NS	100000
 
-/* One job for the application thread; the scenario thread waits until it is done. */
+/* One command for the application thread; the scenario thread waits until it is done. */
 struct testbed_call {
-	int (*fn)(struct testbed_process *p, void *arg);
-	void *arg;
-	int result;
-	bool last;
+	struct rpc_app *app;
+	const struct rpc_command *o;
+	struct rpc_answer *r;
+	const struct rpc_sink *sink;
 };
 
 static bool has_call(void *arg)
@@ -38,6 +38,35 @@ static bool is_done(void *arg)
 	return __atomic_load_n(&p->done, __ATOMIC_ACQUIRE);
 }
 
+static bool only_touches(const struct rpc_command *o)
+{
+	return o->kind == RPC_FILL || o->kind == RPC_TOUCH ||
+	       o->kind == RPC_READ;
+}
+
+static void call_do(void *call)
+{
+	struct testbed_call *c = call;
+
+	rpc_do(c->app, c->o, c->r, c->sink);
+}
+
+/* Memory to which no page comes ends the command, and not this program. */
+static void call_try(struct testbed_process *p, struct testbed_call *c)
+{
+	uint64_t addr;
+	int err = landing_try(call_do, c, &addr);
+
+	if (!err)
+		return;
+	testbed_why_set(p->testbed, "process %s on board %s: no page comes to "
+			"0x%llx, byte %llu of what it touches: %s", p->name,
+			p->board->name, (unsigned long long)addr,
+			(unsigned long long)(addr - c->o->addr),
+			landing_reason(err));
+	c->r->error = err;
+}
+
 static void process_agent(void *arg)
 {
 	struct testbed_process *p = arg;
@@ -48,8 +77,11 @@ static void process_agent(void *arg)
 		sim_wait(&p->wake, has_call, p, 0);
 		c = p->call;
 		__atomic_store_n(&p->call, NULL, __ATOMIC_RELEASE);
-		end = c->last;
-		c->result = c->fn(p, c->arg);
+		end = c->o->kind == RPC_CLOSE;
+		if (only_touches(c->o))
+			call_try(p, c);
+		else
+			call_do(c);
 		/* c lies on the scenario thread's stack: nothing of it after done. */
 		__atomic_store_n(&p->done, true, __ATOMIC_RELEASE);
 		sim_wake(&p->finished, 0);
@@ -62,61 +94,10 @@ static int process_hand_over(struct testbed_process *p, struct testbed_call *c)
 	__atomic_store_n(&p->call, c, __ATOMIC_RELEASE);
 	sim_wake(&p->wake, 0);
 	sim_wait(&p->finished, is_done, p, 0);
-	return c->result;
-}
-
-int testbed_in(struct testbed_process *p,
-	       int (*fn)(struct testbed_process *p, void *arg), void *arg)
-{
-	struct testbed_call c = { .fn = fn, .arg = arg };
-
-	if (p->gone)
-		return -ESRCH;
-	return p->host ? process_hand_over(p, &c) : -ENOTSUP;
+	return c->r->error;
 }
 
 /* ---- commands ---- */
-
-struct job {
-	struct rpc_app *app;
-	const struct rpc_command *o;
-	struct rpc_answer *r;
-	const struct rpc_sink *sink;
-};
-
-static bool only_touches(const struct rpc_command *o)
-{
-	return o->kind == RPC_FILL || o->kind == RPC_TOUCH ||
-	       o->kind == RPC_READ;
-}
-
-static void do_job(void *job)
-{
-	struct job *j = job;
-
-	rpc_do(j->app, j->o, j->r, j->sink);
-}
-
-static int do_command(struct testbed_process *p, void *arg)
-{
-	struct job *j = arg;
-	uint64_t addr;
-	int err = 0;
-
-	j->app = &p->app;
-	if (only_touches(j->o))
-		err = landing_try(do_job, j, &addr);
-	else
-		do_job(j);
-	if (!err)
-		return j->r->error;
-	testbed_why_set(p->testbed, "process %s on board %s: no page comes to "
-			"0x%llx, byte %llu of what it touches: %s", p->name,
-			p->board->name, (unsigned long long)addr,
-			(unsigned long long)(addr - j->o->addr),
-			landing_reason(err));
-	return j->r->error = err;
-}
 
 /* Name that the library gives such a process. */
 static void name_elsewhere(const struct testbed_process *p, char name[32])
@@ -216,28 +197,35 @@ static void end_unheard(struct testbed_process *p, int err, int said)
 					       "did not answer");
 }
 
-static int command_elsewhere(struct testbed_process *p, struct job *j)
+static int command_elsewhere(struct testbed_process *p, struct testbed_call *c)
 {
-	int err = rpc_call(p->line, j->o, j->r, j->sink);
+	int err = rpc_call(p->line, c->o, c->r, c->sink);
 
 	catch_up(p->testbed);
 	if (!err)
-		return j->r->error;
-	end_unheard(p, err, j->r->error);
+		return c->r->error;
+	end_unheard(p, err, c->r->error);
 	return err == -ECHILD ? -ESRCH : err;
 }
 
 int testbed_rpc(struct testbed_process *p, const struct rpc_command *o,
 		struct rpc_answer *r, const struct rpc_sink *sink)
 {
-	struct job j = { .o = o, .r = r, .sink = sink };
-	struct testbed_call c = { .fn = do_command, .arg = &j,
-				.last = o->kind == RPC_CLOSE };
+	struct testbed_call c = { .app = &p->app, .o = o, .r = r, .sink = sink };
 
 	memset(r, 0, sizeof(*r));
 	if (p->gone)
 		return -ESRCH;
-	return p->host ? process_hand_over(p, &c) : command_elsewhere(p, &j);
+	return p->host ? process_hand_over(p, &c) : command_elsewhere(p, &c);
+}
+
+int testbed_in(struct testbed_process *p, rpc_run fn, void *arg)
+{
+	struct rpc_command o = { .kind = RPC_RUN, .addr = (uintptr_t)fn,
+				 .from = (uintptr_t)arg };
+	struct rpc_answer r;
+
+	return p->board->guest ? -ENOTSUP : testbed_rpc(p, &o, &r, NULL);
 }
 
 int testbed_counters(struct testbed_process *p, struct fl_fault_counters *c)

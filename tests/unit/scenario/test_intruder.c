@@ -44,25 +44,25 @@ struct peer {
 	struct fl_address at, to;
 };
 
-static int open_peer(struct testbed_process *p, void *arg)
+static int open_peer(struct rpc_app *a, void *arg)
 {
 	struct peer *x = arg;
-	int err = fl_create_qp(p->app.pd[0], p->app.cq, 16, &x->qp);
+	int err = fl_create_qp(a->pd[0], a->cq, 16, &x->qp);
 
 	return err ? err : fl_qp_address(x->qp, &x->at);
 }
 
-static int join_peer(struct testbed_process *p, void *arg)
+static int join_peer(struct rpc_app *a, void *arg)
 {
 	struct peer *x = arg;
 
-	(void)p;
+	(void)a;
 	return fl_connect(x->qp, &x->to);
 }
 
-static int close_peer(struct testbed_process *p, void *arg)
+static int close_peer(struct rpc_app *a, void *arg)
 {
-	(void)p;
+	(void)a;
 	return fl_destroy_qp(((struct peer *)arg)->qp);
 }
 
@@ -71,11 +71,11 @@ struct post {
 	struct peer *x;
 };
 
-static int post_and_wait(struct testbed_process *p, void *arg)
+static int post_and_wait(struct rpc_app *a, void *arg)
 {
 	struct knock *k = ((struct post *)arg)->k;
-	struct testbed_buffer *mine = p == k->stage->r ? k->stage->mine :
-						       k->stage->theirs;
+	struct testbed_buffer *mine = a == &k->stage->r->app ? k->stage->mine :
+							       k->stage->theirs;
 	struct fl_work w = { .opcode = k->op, .local = mine->mem,
 			     .lkey = mine->key, .remote = k->remote,
 			     .rkey = k->rkey, .bytes = HOST_PAGE };
@@ -84,16 +84,16 @@ static int post_and_wait(struct testbed_process *p, void *arg)
 	int n = fl_post(((struct post *)arg)->x->qp, &w);
 
 	if (!n)
-		n = fl_wait(p->app.cq, &c, 1, WAIT_NS);
+		n = fl_wait(a->cq, &c, 1, WAIT_NS);
 	k->status = n < 0 ? n : c.status;
 	k->ns = sim_now(testbed_sim(k->stage->w)) - start_ns;
 	return n < 0 ? n : 0;
 }
 
-static int open_relaxed(struct testbed_process *p, void *arg)
+static int open_relaxed(struct rpc_app *a, void *arg)
 {
 	struct peer *x = arg;
-	int err = fl_create_qp_relaxed(p->app.pd[0], p->app.cq, 16, &x->qp);
+	int err = fl_create_qp_relaxed(a->pd[0], a->cq, 16, &x->qp);
 
 	return err ? err : fl_qp_address(x->qp, &x->at);
 }

@@ -14,6 +14,7 @@
  * A failing seed says how to repeat it. A longer run, with as many seeds as wanted:
  *	SWARM_SEEDS=2000 build/plain/tests/test_page_swarm --seed 1 lockstep
  *	SWARM_SEEDS=200 build/tsan/tests/test_page_swarm --seed 1 threads
+ *	SWARM_SEEDS=50 build/plain/tests/test_page_swarm --seed 1 processes
  * SWARM_VERBOSE: a line for each seed. SWARM_TRACE=FILE, with "twice": the trace of the first.
  */
 #include <errno.h>
@@ -27,14 +28,17 @@
 #ifdef __SANITIZE_THREAD__
 #define SEEDS_LOCKSTEP	2
 #define SEEDS_THREADS	4
+#define SEEDS_PROCESSES	2
 #define SEEDS_TWICE	1
 #elif defined __SANITIZE_ADDRESS__
 #define SEEDS_LOCKSTEP	16
 #define SEEDS_THREADS	6
+#define SEEDS_PROCESSES	3
 #define SEEDS_TWICE	1
 #else
 #define SEEDS_LOCKSTEP	150
 #define SEEDS_THREADS	20
+#define SEEDS_PROCESSES	12
 #define SEEDS_TWICE	3
 #endif
 #define ROUNDS		4
@@ -44,79 +48,91 @@
 
 /* ---- trouble ---- */
 
-static int pages_leave(struct testbed_process *p, void *arg)
+static int pages_leave(struct rpc_app *a, void *arg)
 {
-	bool far = p == stage.p[1];
+	bool far = stage->side;
 	uint64_t pages = far ? MODEL_PAGES : LOCAL_BYTES / HOST_PAGE;
 	uint64_t first = page_draw(pages), n = 1 + page_draw(pages - first);
 
 	(void)arg;
-	return fl_advise(p->app.dev, stage.mem[far] + first * HOST_PAGE, n * HOST_PAGE, FL_PAGEOUT);
+	return fl_advise(a->dev, stage->mem[far] + first * HOST_PAGE, n * HOST_PAGE, FL_PAGEOUT);
 }
 
-static int page_protect(struct testbed_process *p, void *arg)
+/* Of the far memory. */
+static unsigned int page_number(const void *page)
+{
+	return (unsigned int)(((const uint8_t *)page - stage->mem[1]) / HOST_PAGE);
+}
+
+static void *page_at(unsigned int number)
+{
+	return stage->mem[1] + number * HOST_PAGE;
+}
+
+/* This page has all rights, or some page has some. */
+static int page_protect(struct rpc_app *a, void *arg)
 {
 	unsigned int page = (unsigned int)page_draw(MODEL_PAGES);
 	static const int prot[] = { FL_PROT_READ | FL_PROT_WRITE, FL_PROT_READ, 0 };
 	int to = arg || page_draw(2) ? prot[0] : prot[page_draw(3)];
 
 	if (arg)
-		page = *(unsigned int *)arg;
-	model_protect(&stage.m, page, to);
-	return fl_protect(p->app.dev, stage.mem[1] + page * HOST_PAGE, HOST_PAGE, to);
+		page = page_number(arg);
+	model_protect(&stage->m, page, to);
+	return fl_protect(a->dev, stage->mem[1] + page * HOST_PAGE, HOST_PAGE, to);
 }
 
-static int pages_fetch(struct testbed_process *p, void *arg)
+static int pages_fetch(struct rpc_app *a, void *arg)
 {
-	(void)p;
+	(void)a;
 	(void)arg;
-	return fl_prefetch(stage.mr[1], stage.mem[1], MODEL_BYTES, (int)page_draw(2));
+	return fl_prefetch(stage->mr[1], stage->mem[1], MODEL_BYTES, (int)page_draw(2));
 }
 
-static int region_make(struct testbed_process *p, void *arg)
+static int region_make(struct rpc_app *a, void *arg)
 {
-	int err = fl_reg_mr(p->app.pd[0], stage.mem[1], MODEL_BYTES, RIGHTS, &stage.mr[1]);
+	int err = fl_reg_mr(a->pd[0], stage->mem[1], MODEL_BYTES, RIGHTS, &stage->mr[1]);
 
 	(void)arg;
 	if (!err)
-		model_key(&stage.m, fl_mr_key(stage.mr[1]));
+		model_key(&stage->m, fl_mr_key(stage->mr[1]));
 	return err;
 }
 
-static int region_end(struct testbed_process *p, void *arg)
+static int region_end(struct rpc_app *a, void *arg)
 {
-	(void)p;
+	(void)a;
 	(void)arg;
-	model_key(&stage.m, 0);
-	return fl_dereg_mr(stage.mr[1]);
+	model_key(&stage->m, 0);
+	return fl_dereg_mr(stage->mr[1]);
 }
 
 static bool page_permits(unsigned int page, int prot)
 {
-	return stage.m.step[stage.m.now].prot[1][page] & prot;
+	return stage->m.step[stage->m.now].prot[1][page] & prot;
 }
 
-/* The CPU looks at a page, or stores to it. */
-static int page_touch(struct testbed_process *p, void *arg)
+/* The CPU looks at this page; or at some page, or stores to it. */
+static int page_touch(struct rpc_app *a, void *arg)
 {
 	unsigned int page = (unsigned int)page_draw(MODEL_PAGES), deed;
 	uint32_t at = page * HOST_PAGE, i, n;
 	uint8_t found[HOST_PAGE];
 
-	(void)p;
+	(void)a;
 	if (arg)
-		page = *(unsigned int *)arg, at = page * HOST_PAGE;
+		page = page_number(arg), at = page * HOST_PAGE;
 	if (!arg && page_draw(2) && page_permits(page, FL_PROT_WRITE)) {
 		i = (uint32_t)page_draw(HOST_PAGE);
 		n = 1 + (uint32_t)page_draw(HOST_PAGE - i);
-		deed = model_store(&stage.m, at + i, n);
+		deed = model_store(&stage->m, at + i, n);
 		for (n += i; i < n; i++)
-			stage.mem[1][at + i] = model_byte(deed, at + i);
+			stage->mem[1][at + i] = model_byte(deed, at + i);
 	} else if (page_permits(page, FL_PROT_READ)) {
-		model_step(&stage.m);
+		model_step(&stage->m);
 		for (i = 0; i < HOST_PAGE; i++)
-			found[i] = ((volatile uint8_t *)stage.mem[1])[at + i];
-		i = model_wrong(&stage.m, NULL, at, HOST_PAGE, found);
+			found[i] = ((volatile uint8_t *)stage->mem[1])[at + i];
+		i = model_wrong(&stage->m, NULL, at, HOST_PAGE, found);
 		test_expect(i == HOST_PAGE, __FILE__, __LINE__,
 			    "byte %u of the pages is what no request could have left", at + i);
 	}
@@ -128,7 +144,7 @@ static void pages_permit(void)
 	unsigned int page;
 
 	for (page = 0; page < MODEL_PAGES; page++)
-		stage_in(1, page_protect, &page);
+		stage_in(1, page_protect, page_at(page));
 }
 
 /* A request that is refused in this moment may find the page there before the refusal arrives. */
@@ -149,7 +165,7 @@ static void page_blink(struct lane *l)
 
 static void page_act(void)
 {
-	struct lane *l = &stage.lane[page_draw(LANES)];
+	struct lane *l = &stage->lane[page_draw(LANES)];
 	unsigned int n = (unsigned int)page_draw(24), i;
 
 	if (n == 22 || (l->failed && page_draw(2))) {
@@ -180,53 +196,54 @@ static void page_act(void)
 
 /* ---- a testbed ---- */
 
-static int pages_open(struct testbed_process *p, void *arg)
+static int pages_open(struct rpc_app *a, void *arg)
 {
-	bool far = p == stage.p[1];
+	bool far = stage->side;
 	size_t bytes = far ? MODEL_BYTES : LOCAL_BYTES;
 	unsigned int i, deed;
 	int err;
 
 	(void)arg;
-	err = fl_create_cq(p->app.dev, 2 * SLOTS, &stage.cq[far]);
-	stage.mem[far] = fl_alloc(p->app.dev, bytes);
-	if (err || !stage.mem[far])
+	err = fl_create_cq(a->dev, 2 * SLOTS, &stage->cq[far]);
+	stage->mem[far] = fl_alloc(a->dev, bytes);
+	if (err || !stage->mem[far])
 		return err ? err : -errno;
 	if (!far)
-		return fl_reg_mr(p->app.pd[0], stage.mem[0], bytes, FL_LOCAL_WRITE, &stage.mr[0]);
-	deed = model_store(&stage.m, 0, MODEL_BYTES);
+		return fl_reg_mr(a->pd[0], stage->mem[0], bytes, FL_LOCAL_WRITE, &stage->mr[0]);
+	deed = model_store(&stage->m, 0, MODEL_BYTES);
 	for (i = 0; i < MODEL_BYTES; i++)
-		stage.mem[1][i] = model_byte(deed, i);
-	return region_make(p, NULL);
+		stage->mem[1][i] = model_byte(deed, i);
+	return region_make(a, NULL);
 }
 
 /* Of a process; the driver gives it no more. */
 #define QPS_MAX	64
 
-static int places_fill(struct testbed_process *p, void *arg)
+static int places_fill(struct rpc_app *a, void *arg)
 {
-	unsigned int n = *(unsigned int *)arg;
+	unsigned int n = stage->places;
 	struct fl_qp *qp;
 	int err = 0;
 
+	(void)arg;
 	while (!err && n--)
-		err = fl_create_qp(p->app.pd[0], p->app.cq, 2, &qp);
+		err = fl_create_qp(a->pd[0], a->cq, 2, &qp);
 	return err;
 }
 
 /* All places but those of the lanes: who makes a queue pair gets what the last one had. */
 static void board_fill(struct testbed *w, struct testbed_board *b, struct testbed_process *own)
 {
-	unsigned int left = DEV_QPS - LANES, n;
+	unsigned int left = DEV_QPS - LANES;
 	struct testbed_process *p = own;
 
 	while (left) {
-		n = p == own ? QPS_MAX - LANES : left < QPS_MAX ? left : QPS_MAX;
-		EXPECT_EQ(testbed_in(p, places_fill, &n), 0);
-		left -= n;
+		stage->places = p == own ? QPS_MAX - LANES : left < QPS_MAX ? left : QPS_MAX;
+		EXPECT_EQ(testbed_in(p, places_fill, NULL), 0);
+		left -= stage->places;
 		if (left)
-			EXPECT_EQ(testbed_process_add(w, "filler", b, stage.system, FL_RESOLVE_PAGE,
-						      &p), 0);
+			EXPECT_EQ(testbed_process_add(w, "filler", b, stage->system,
+						      FL_RESOLVE_PAGE, &p), 0);
 	}
 }
 
@@ -242,19 +259,19 @@ static void page_build(struct testbed *w)
 	struct testbed_board *board[2];
 	unsigned int i;
 
-	stage.system = system[page_draw(sizeof(system) / sizeof(system[0]))];
+	stage->system = system[page_draw(sizeof(system) / sizeof(system[0]))];
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(testbed_board_add(w, i ? "b" : "a", &cfg, &board[i]), 0);
 	EXPECT_EQ(testbed_link_add(w, board[0], board[1]), 0);
 	for (i = 0; i < 2; i++) {
-		EXPECT_EQ(testbed_process_add(w, i ? "q" : "p", board[i], stage.system,
-					      (enum fl_resolve)page_draw(3), &stage.p[i]), 0);
+		EXPECT_EQ(testbed_process_add(w, i ? "q" : "p", board[i], stage->system,
+					      (enum fl_resolve)page_draw(3), &stage->p[i]), 0);
 		stage_in(i, pages_open, NULL);
 	}
 	for (i = 0; i < 2; i++)
-		board_fill(w, board[i], stage.p[i]);
+		board_fill(w, board[i], stage->p[i]);
 	for (i = 0; i < LANES; i++)
-		lane_start(&stage.lane[i]);
+		lane_start(&stage->lane[i]);
 }
 
 static void page_script(struct testbed *w, void *arg)
@@ -270,40 +287,42 @@ static void page_script(struct testbed *w, void *arg)
 		pages_permit();
 		end_ns = sim_now(testbed_sim(w)) + PATIENCE_NS;
 		for (i = 0; i < LANES; i++)
-			while (stage.lane[i].flying) {
+			while (stage->lane[i].flying) {
 				EXPECT_GE(end_ns, sim_now(testbed_sim(w)));
 				deeds_collect(PATIENCE_NS);
 			}
 		for (page = 0; page < MODEL_PAGES; page++)
-			stage_in(1, page_touch, &page);
+			stage_in(1, page_touch, page_at(page));
 		for (i = 0; i < LANES; i++)
-			if (stage.lane[i].failed)
-				lane_renew(&stage.lane[i]);
+			if (stage->lane[i].failed)
+				lane_renew(&stage->lane[i]);
 	}
 }
 
-static void page_run(uint64_t seed, enum sim_mode mode, struct digest *d)
+static void page_run(uint64_t seed, enum sim_mode mode, bool processes, struct digest *d)
 {
+	const char *word = processes ? "processes" :
+			   mode == SIM_LOCKSTEP ? "lockstep" : "threads";
 	char major[40], resume[40], again[40], error[300];
 	/* 4 ms: what is dropped comes again in the time of a test. */
 	const char *sets[] = { major, resume, again, "rc.timeout=10", NULL };
 	struct testbed_config cfg = {
-		.mode = mode, .seed = seed, .sets = sets, .trace = digest_file(d),
+		.mode = mode, .processes = processes, .seed = seed, .sets = sets,
+		.trace = digest_file(d),
 		.trace_records = mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};
 	struct testbed *w;
 
-	memset(&stage, 0, sizeof(stage));
-	rng_init(&stage.rng, seed, "page");
-	model_begin(&stage.m);
+	stage_make();
+	rng_init(&stage->rng, seed, "page");
+	model_begin(&stage->m);
 	cfg.jitter_ns = page_draw(2) ? 1 + (uint32_t)page_draw(5000) : 0;
 	snprintf(major, sizeof(major), "mm.major=%u", 10000u << page_draw(8));
 	snprintf(resume, sizeof(resume), "nic.resume=%u", 1000u << page_draw(9));
 	/* A sender that was told to wait tries again before the driver's answer, or after it. */
 	snprintf(again, sizeof(again), "rc.rnr_code=%u", 1 + (unsigned int)page_draw(15));
-	STEP("repeat with --seed %llu %s", (unsigned long long)seed,
-	     mode == SIM_LOCKSTEP ? "lockstep" : "threads");
-	seed_begin(seed, mode, mode == SIM_LOCKSTEP ? "lockstep" : "threads");
+	STEP("repeat with --seed %llu %s", (unsigned long long)seed, word);
+	seed_begin(seed, mode, word);
 	w = testbed_create(&cfg, error, sizeof(error));
 	test_expect(w, __FILE__, __LINE__, "a testbed: %s", error);
 	test_expect(!testbed_run(w, page_script, NULL), __FILE__, __LINE__, "%s",
@@ -314,19 +333,19 @@ static void page_run(uint64_t seed, enum sim_mode mode, struct digest *d)
 	seed_end(mode);
 	if (getenv("SWARM_VERBOSE"))
 		printf("# seed %llu, system %d: %u ok, %u failed, %u connections anew, %u in the "
-		       "same place\n", (unsigned long long)seed, stage.system, stage.ok,
-		       stage.failed, stage.renewed, stage.again);
+		       "same place\n", (unsigned long long)seed, stage->system, stage->ok,
+		       stage->failed, stage->renewed, stage->again);
 }
 
-static void page_runs(unsigned int usual, enum sim_mode mode)
+static void page_runs(unsigned int usual, enum sim_mode mode, bool processes)
 {
 	unsigned int n = seed_count(usual), i, ok = 0, failed = 0, again = 0;
 
 	for (i = 0; i < n; i++) {
-		page_run(test_seed() + i, mode, NULL);
-		ok += stage.ok;
-		failed += stage.failed;
-		again += stage.again;
+		page_run(test_seed() + i, mode, processes, NULL);
+		ok += stage->ok;
+		failed += stage->failed;
+		again += stage->again;
 	}
 	EXPECT_GE(ok, 20 * n);
 	EXPECT_GE(failed, n);
@@ -335,17 +354,22 @@ static void page_runs(unsigned int usual, enum sim_mode mode)
 
 TEST("two pages that everybody writes to, in lockstep")
 {
-	page_runs(SEEDS_LOCKSTEP, SIM_LOCKSTEP);
+	page_runs(SEEDS_LOCKSTEP, SIM_LOCKSTEP, false);
 }
 
 TEST("two pages that everybody writes to, in threads")
 {
-	page_runs(SEEDS_THREADS, SIM_THREADS);
+	page_runs(SEEDS_THREADS, SIM_THREADS, false);
+}
+
+TEST("two pages that everybody writes to, in processes")
+{
+	page_runs(SEEDS_PROCESSES, SIM_THREADS, true);
 }
 
 static void page_twice(uint64_t seed, struct digest *d)
 {
-	page_run(seed, SIM_LOCKSTEP, d);
+	page_run(seed, SIM_LOCKSTEP, false, d);
 }
 
 TEST("the same seed gives the same trace: twice")
