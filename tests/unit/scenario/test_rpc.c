@@ -154,6 +154,63 @@ TEST("an answer that makes no sense is refused")
 	EXPECT_EQ(rpc_answered(2, 4), -EIO);
 }
 
+struct ran {
+	pid_t pid;
+	struct rpc_app *app;
+};
+
+static int tell_who(struct rpc_app *a, void *arg)
+{
+	*(struct ran *)arg = (struct ran){ getpid(), a };
+	return -EDOM;
+}
+
+static int end_here(struct rpc_app *a, void *arg)
+{
+	(void)a;
+	_exit(*(uint8_t *)arg);
+}
+
+static int run_give(rpc_run fn, void *arg)
+{
+	struct rpc_command o = { .kind = RPC_RUN, .addr = (uintptr_t)fn,
+				 .from = (uintptr_t)arg };
+	struct rpc_answer r = { 0 };
+	int err = rpc_call(line, &o, &r, NULL);
+
+	return err ? err : r.error;
+}
+
+TEST("a function of this program runs in the process, and both see what they share")
+{
+	struct ran *ran = mmap(NULL, os_page_bytes(), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	static uint8_t seven = 7;
+	int status = 99;
+
+	EXPECT(ran != MAP_FAILED);
+	one_process();
+	EXPECT_EQ(run_give(tell_who, ran), -EDOM);
+	EXPECT_EQ(ran->pid, pid);
+	EXPECT(ran->app != NULL);
+	STEP("one that ends the process, by a copy of what was here when it was forked");
+	fork_server_end(&fork_server);
+	close(line);
+	one_process();
+	EXPECT_EQ(run_give(end_here, &seven), -ESRCH);
+	EXPECT_EQ(fork_server_reap(&fork_server, pid, line, 0, &status), 0);
+	EXPECT_EQ(status, 7);
+	munmap(ran, os_page_bytes());
+}
+
+TEST("in a guest there is another program: no function of this one runs there")
+{
+	struct testbed_board board = { .guest = (struct testbed_guest *)&board };
+	struct testbed_process p = { .board = &board };
+
+	EXPECT_EQ(testbed_in(&p, tell_who, NULL), -ENOTSUP);
+}
+
 /* ---- what processes in a guest do besides ---- */
 
 TEST("a process is asked for its clock, and what of its memory is there")
