@@ -31,9 +31,9 @@ static void irq_wake(void *arg)
 static void irq_line_changed(void *arg, enum irq_line line, bool level)
 {
 	struct host_kernel *k = arg;
-	/* Software lowers it, nearly always: the cause is what that software is about. */
+	/* Software lowers it; or this thread has just told that it is high (tell_line()). */
 	struct trace_at at = { .board = k->id,
-			       .cause = level ? trace_last() : host_trace_at()->cause };
+			       .cause = level ? trace_last() : trace_last_software() };
 	unsigned int bit = 1u << line;
 
 	if (level) {
@@ -73,16 +73,21 @@ static bool irq_serve(struct host_kernel *k, enum irq_line line,
 		      unsigned int *runs)
 {
 	struct host_irq *irq = &k->irq[line];
+	struct trace_last before;
 	atomic_ullong *account;
 	bool ran = false;
+	uint64_t cause;
 
 	sim_mutex_lock(&k->irq_lock);
 	if (is_high(k, line) && irq->fn && !irq->masked) {
-		*host_trace_at() = (struct trace_at){
-			.cause = atomic_load(&k->irq_event[line]) };
+		cause = atomic_load(&k->irq_event[line]);
+		*host_trace_at() = (struct trace_at){ .cause = cause };
+		before = trace_last_save();
+		trace_last_restore((struct trace_last){ cause, cause });
 		account = sim_charge(&k->count.cpu_irq);
 		irq->fn(irq->arg);
 		sim_charge(account);
+		trace_last_restore(before);
 		host_count(&k->count.irqs[line], 1);
 		ran = true;
 		*runs = is_high(k, line) ? *runs + 1 : 0;

@@ -118,34 +118,40 @@ expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"
 
 # An interrupt line goes up because of an event of the card or of the SMMU, and down because of its
 # handler. For a miss in the card's own tables it goes up some time after the event.
+lines_expect() # mode, scenario, what it is called, events more that the driver is told of
+{
+	"$fl" run --mode "$1" --trace "$dir/lines.trace" "$2" > "$dir/out" 2>&1
+	expect 0 'right' "$1, $3: an interrupt is the doing of what it is about" \
+		awk -v more="${4:-}" '
+		BEGIN {
+			about["line=0"] = " SMMU_FAULT SMMU_MULTI SMMU_STALL SMMU_RAZWI "
+			about["line=1"] = " ENG_FAULT "
+			about["line=2"] = " FW_EVENT NIC_FAULT UD_DIVERT " more " "
+		}
+		{ split($1, n, "<"); event[n[1]] = $4 }
+		$4 == "IRQ_RAISE" {
+			lines++
+			if (index(about[$6], " " event[n[2]] " ") == 0)
+				wrong = wrong " " event[n[2]]
+		}
+		$4 == "IRQ_LOWER" && event[n[2]] !~ /^(IRQ_RAISE|DRV_IRQ_.*)$/ {
+			wrong = wrong " down by " event[n[2]]
+		}
+		END { print lines && !wrong ? "right" : "wrong:" wrong " of " lines + 0 }
+	' "$dir/lines.trace"
+}
 for mode in lockstep threads; do
-	for name in npf rxe droprc backup netvm part; do
-		scenario=tests/scenario/system_$name.fl
-		[ -f "$scenario" ] || scenario=tests/scenario/row_$name.fl
-		[ -f "$scenario" ] || scenario=tests/scenario/write_cold.fl
-		# A receive may be posted after its packet came: the driver is told of that, too.
-		more=''
-		[ $name != backup ] || more=WIRE_RECV
-		"$fl" run --mode $mode --trace "$dir/lines.trace" "$scenario" > "$dir/out" 2>&1
-		expect 0 'right' "$mode, $name: an interrupt is the doing of what it is about" \
-			awk -v more="$more" '
-			BEGIN {
-				about["line=0"] = " SMMU_FAULT SMMU_MULTI SMMU_STALL SMMU_RAZWI "
-				about["line=1"] = " ENG_FAULT "
-				about["line=2"] = " FW_EVENT NIC_FAULT UD_DIVERT " more " "
-			}
-			{ split($1, n, "<"); event[n[1]] = $4 }
-			$4 == "IRQ_RAISE" {
-				lines++
-				if (index(about[$6], " " event[n[2]] " ") == 0)
-					wrong = wrong " " event[n[2]]
-			}
-			$4 == "IRQ_LOWER" && event[n[2]] !~ /^(IRQ_RAISE|DRV_IRQ_.*)$/ {
-				wrong = wrong " down by " event[n[2]]
-			}
-			END { print lines && !wrong ? "right" : "wrong:" wrong " of " lines + 0 }
-		' "$dir/lines.trace"
-	done
+	lines_expect $mode tests/scenario/system_npf.fl npf
+	lines_expect $mode tests/scenario/row_rxe.fl rxe
+	lines_expect $mode tests/scenario/row_droprc.fl droprc
+	# A receive may be posted after its packet came: the driver is told of that, too.
+	lines_expect $mode tests/scenario/system_backup.fl backup WIRE_RECV
+	lines_expect $mode tests/scenario/system_netvm.fl netvm
+	lines_expect $mode tests/scenario/write_cold.fl blocks
+done
+# The handler may lower the line while another thread still tells that it is high: once in seven runs.
+for round in 1 2 3 4 5 6 7 8; do
+	lines_expect threads tests/scenario/write_cold.fl "blocks, round $round"
 done
 
 # System ioguard: what the driver reads of a request is there because it was posted.
