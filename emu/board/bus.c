@@ -142,7 +142,7 @@ static enum dram_status burst_move(struct board *b, const struct dma_burst *d,
 
 	check_tag(b, d);
 	check_orphan(b, d);
-	copy_after();
+	copy_after(DRAM_PAGE);
 	s = d->write ? dram_write(b->dram, d->pa, buf, d->len) :
 		       dram_read(b->dram, d->pa, buf, d->len);
 	dram_use(b->dram, d->pa);

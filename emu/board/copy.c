@@ -59,12 +59,12 @@ static void copy_far_by(enum way way, uint8_t *to, const uint8_t *from, uint32_t
 {
 	uint32_t head = -(uint32_t)(uintptr_t)to % LINE, done;
 
-	if (way == BY_MEMCPY) {
-		memcpy(to, from, bytes);
-		return;
-	}
 	/* Stores past the caches keep no order with those before them, or behind. */
 	_mm_sfence();
+	if (way == BY_MEMCPY) {
+		memcpy(to, from, bytes);	/* it has a fence of its own behind such stores */
+		return;
+	}
 	if (head > bytes)
 		head = bytes;
 	memcpy(to, from, head);

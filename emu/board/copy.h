@@ -5,15 +5,25 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #define COPY_FAR_BYTES 16384u	/* it pays from here on */
 
 /*
- * Before data of another request is stored. Whoever polls memory sees requests arrive in their
- * order: on a processor that keeps no order of stores by itself (Arm), too.
+ * Before data of another request is stored; bytes: as much as that, or less. Whoever polls memory
+ * sees requests arrive in their order: on a processor that keeps no order of stores by itself
+ * (Arm), too. And of much data memcpy() may store past the caches, in no order with earlier stores.
  */
-static inline void copy_after(void)
+static inline void copy_after(uint32_t bytes)
 {
+#ifdef __SSE2__
+	if (bytes >= COPY_FAR_BYTES)
+		_mm_sfence();
+#else
+	(void)bytes;
+#endif
 	atomic_thread_fence(memory_order_release);
 }
 

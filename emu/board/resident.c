@@ -99,7 +99,7 @@ void resident_copy(const struct resident_part *from, const struct resident_part 
 	struct resident_part f = *from, t = *to;
 	uint32_t n;
 
-	copy_after();
+	copy_after(bytes);
 	for (;;) {
 		n = f.bytes < t.bytes ? f.bytes : t.bytes;
 		n = n < bytes ? n : bytes;

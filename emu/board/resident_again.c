@@ -226,7 +226,7 @@ static inline bool page_move(struct resident_side *s, const struct resident_plac
 
 	if (!source || !sink)
 		return false;
-	copy_after();
+	copy_after(DRAM_PAGE);
 	memcpy(sink->mem + in[1], source->mem + in[0], from->len);
 	if (page_tag(source) != source->tag)
 		page_stale(from, source->pa + in[0], source->tag, xfer);
