@@ -27,8 +27,8 @@
 
 enum way { BY_PAGE, SIDE_BY_SIDE, BY_MEMCPY, WAYS };
 
-static atomic_uint tries;
-static _Atomic uint64_t least[WAYS];	/* of the tries of each: ps a byte */
+static atomic_uint tries, quickest;
+static _Atomic uint64_t least;	/* ps a byte, of the quickest try; 0: none yet */
 
 /* to is aligned to a line. */
 static inline void line_stream(uint8_t *to, const uint8_t *from)
@@ -77,28 +77,21 @@ static void copy_far_by(enum way way, uint8_t *to, const uint8_t *from, uint32_t
 	_mm_sfence();
 }
 
-/* The least time counts: whatever else there was to do has made others longer. */
+/*
+ * The least time counts: whatever else there was to do has made others longer. Two threads that try
+ * at once may leave the way of one and the time of the other.
+ */
 static void copy_far_try(uint8_t *to, const uint8_t *from, uint32_t bytes)
 {
 	enum way way = atomic_fetch_add(&tries, 1) % WAYS;
-	uint64_t t = os_now_ns(), before;
+	uint64_t t = os_now_ns(), before = atomic_load(&least);
 
 	copy_far_by(way, to, from, bytes);
 	t = (os_now_ns() - t) * 1000 / bytes;
-	before = atomic_load(&least[way]);
-	if (!before || t < before)
-		atomic_store(&least[way], t);
-}
-
-static enum way way_least(void)
-{
-	enum way way = 0, i;
-
-	for (i = 1; i < WAYS; i++)
-		if (atomic_load_explicit(&least[i], memory_order_relaxed) <
-		    atomic_load_explicit(&least[way], memory_order_relaxed))
-			way = i;
-	return way;
+	if (!before || t < before) {
+		atomic_store(&least, t);
+		atomic_store(&quickest, way);
+	}
 }
 
 void copy_far_one_way(void)
@@ -111,7 +104,7 @@ void copy_far(uint8_t *to, const uint8_t *from, uint32_t bytes)
 	if (bytes >= COPY_FAR_BYTES && atomic_load_explicit(&tries, memory_order_relaxed) < TRIES)
 		copy_far_try(to, from, bytes);
 	else
-		copy_far_by(way_least(), to, from, bytes);
+		copy_far_by(atomic_load_explicit(&quickest, memory_order_relaxed), to, from, bytes);
 }
 #else
 void copy_far_one_way(void)
