@@ -69,7 +69,8 @@ static void rig_free(void *arg)
 	free(r);
 }
 
-struct rig *rig_new(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns)
+static struct rig *rig_make(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns,
+			    bool traced)
 {
 	struct rig *r = calloc(1, sizeof(*r));
 	struct trace_config tc = { .ring_records = 1024 };
@@ -81,13 +82,23 @@ struct rig *rig_new(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns)
 		abort();
 	r->mem = calloc(RIG_PAGES, 4096);
 	r->trace = trace_create(&tc);
-	cfg.trace = r->trace;
+	cfg.trace = traced ? r->trace : NULL;
 	cfg.timing.tlb_hit_ns = hit_ns;
 	cfg.timing.walk_level_ns = level_ns;
 	r->s = smmu_create(&cfg, &env);
 	test_cleanup(rig_free, r);
 	EXPECT(r->mem && r->trace && r->s);
 	return r;
+}
+
+struct rig *rig_new(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns)
+{
+	return rig_make(tlb_entries, hit_ns, level_ns, true);
+}
+
+struct rig *rig_new_untraced(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns)
+{
+	return rig_make(tlb_entries, hit_ns, level_ns, false);
 }
 
 uint32_t rig_rd(struct rig *r, uint32_t off)

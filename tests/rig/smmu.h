@@ -55,6 +55,7 @@ uint64_t rig_frame_tag(void *ctx, uint64_t pa);
 
 /* A rig with power-on registers. timing and entries: 0 for the defaults. */
 struct rig *rig_new(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns);
+struct rig *rig_new_untraced(uint32_t tlb_entries, uint32_t hit_ns, uint32_t level_ns);
 
 static inline void rig_wr(struct rig *r, uint32_t off, uint64_t value)
 {

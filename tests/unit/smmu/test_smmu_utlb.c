@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A port's micro-TLB of its hits: whoever uses one sees what he would see without.
+ * A port's micro-TLB of its hits: whoever uses one sees what he would see without. And so it is
+ * with the trace.
  * variants: tsan
  */
 #include "rig/smmu.h"
@@ -15,13 +16,14 @@
 #define OPS	20000
 #define ROUNDS	2000u
 
-/* Two SMMUs that are told the same; only the first has a micro-TLB. */
+/* Two SMMUs that are told the same; only the first has a micro-TLB, or a trace. */
 struct twins {
 	struct rig *r[2];
 	struct smmu_utlb utlb;
+	bool untraced;		/* the second */
 };
 
-static struct twins *twins_new(void)
+static struct twins *twins_new(bool untraced)
 {
 	struct twins *t = calloc(1, sizeof(*t));
 	int i;
@@ -29,11 +31,12 @@ static struct twins *twins_new(void)
 	EXPECT(t);
 	test_cleanup(free, t);
 	for (i = 0; i < 2; i++) {
-		t->r[i] = rig_new(ENTRIES, 3, 5);
+		t->r[i] = (untraced && i ? rig_new_untraced : rig_new)(ENTRIES, 3, 5);
 		rig_bank(t->r[i], 0, 1, 16, SCTLR_ON | HUPCF);
 		rig_bank(t->r[i], 1, 2, 16, SCTLR_ON | HUPCF);
 	}
 	t->r[0]->a.utlb = &t->utlb;
+	t->untraced = untraced;
 	return t;
 }
 
@@ -72,7 +75,7 @@ static enum smmu_verdict both_do(struct twins *t, unsigned int bank,
 	EXPECT_EQ(a->bank, b->bank);
 	EXPECT_EQ(a->tlb_hit, b->tlb_hit);
 	EXPECT_EQ(a->ready_ns, b->ready_ns);
-	EXPECT_EQ(a->event, b->event);
+	EXPECT_EQ(t->untraced ? 0 : a->event, b->event);
 	if (v == SMMU_OK) {
 		EXPECT_EQ(a->pa, b->pa);
 		EXPECT_EQ(a->tag, b->tag);
@@ -137,9 +140,8 @@ static void utlb_change(struct twins *t, uint64_t x)
 	both_wr(t, CB(bank, FSR), 0xffffffff);
 }
 
-TEST("with a micro-TLB everything is as without, whatever software does")
+static void utlb_random(struct twins *t)
 {
-	struct twins *t = twins_new();
 	uint64_t seed = rig_seed(), x;
 	unsigned int i, ok = 0;
 
@@ -164,9 +166,44 @@ TEST("with a micro-TLB everything is as without, whatever software does")
 	EXPECT_GE(ok, OPS / 10);
 }
 
+TEST("with a micro-TLB everything is as without, whatever software does")
+{
+	utlb_random(twins_new(false));
+}
+
+TEST("without a trace everything is as with one, also where accesses stall or are refused")
+{
+	struct twins *t = twins_new(true);
+	unsigned int i;
+
+	STEP("more accesses that stall than there is room for");
+	both_wr(t, CB(0, SCTLR), SCTLR_ON | HUPCF | CFCFG);
+	for (i = 0; i < SMMU_STALLED_MAX; i++)
+		EXPECT_EQ(both_do(t, 0, VA, true), SMMU_STALLED);
+	EXPECT_EQ(both_do(t, 0, VA, true), SMMU_FAULT);
+	both_wr(t, CB(0, FSR), 0xffffffff);
+	both_wr(t, CB(0, RESUME), SMMU_CB_RESUME_TNR);
+	same_counts(t);
+	STEP("a RESUME for nobody; an access behind a fault that is latched");
+	for (i = 0; i < 2; i++)
+		both_wr(t, CB(1, RESUME), 0);
+	both_wr(t, CB(1, SCTLR), SCTLR_ON);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(both_do(t, 1, VA, true), SMMU_FAULT);
+	both_wr(t, CB(1, FSR), 0xffffffff);
+	same_counts(t);
+	STEP("whatever else software does");
+	both_wr(t, CB(0, SCTLR), SCTLR_ON | HUPCF);
+	both_wr(t, CB(1, SCTLR), SCTLR_ON | HUPCF);
+	utlb_random(t);
+	EXPECT_GE(trace_count(t->r[0]->trace, EV_SMMU_TERMINATED), 2);
+	EXPECT_GE(trace_count(t->r[0]->trace, EV_SMMU_RESUME_IGNORED), 2);
+	EXPECT_EQ(trace_count(t->r[1]->trace, EV_SMMU_FAULT), 0);
+}
+
 TEST("a noted hit is over with the register write that takes it away")
 {
-	struct twins *t = twins_new();
+	struct twins *t = twins_new(false);
 
 	both_map(t, 0, VA, PA, D_RW);
 	both_do(t, 0, VA, false);
@@ -181,7 +218,7 @@ TEST("a noted hit is over with the register write that takes it away")
 
 TEST("what a read noted allows no write, and nothing for another stream")
 {
-	struct twins *t = twins_new();
+	struct twins *t = twins_new(false);
 
 	both_map(t, 0, VA, PA, D_RO);
 	both_do(t, 0, VA, false);
@@ -194,7 +231,7 @@ TEST("what a read noted allows no write, and nothing for another stream")
 
 TEST("a micro-TLB of zeroes holds nothing, not even page 0")
 {
-	struct twins *t = twins_new();
+	struct twins *t = twins_new(false);
 
 	EXPECT_EQ(both_do(t, 0, 0, false), SMMU_FAULT);
 }
