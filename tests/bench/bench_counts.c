@@ -163,6 +163,26 @@ static int counts_compare(const struct bench_path *p, double was,
 	return more > PERCENT;
 }
 
+/* A name that is none would leave a path out in silence. */
+static void counts_names(char **names, int n)
+{
+	char known[256] = "";
+	unsigned int i;
+	int j;
+
+	for (i = 0; i < BENCH_PATHS; i++) {
+		strcat(known, " ");
+		strcat(known, bench_paths[i].name);
+	}
+	for (j = 0; j < n; j++) {
+		for (i = 0; i < BENCH_PATHS && strcmp(bench_paths[i].name, names[j]); i++)
+			;
+		if (i == BENCH_PATHS)
+			bench_broken("no path is called %s; there are, with spaces between them:%s",
+				     names[j], known);
+	}
+}
+
 static bool counts_wanted(const char *name, char **names, int n)
 {
 	int i;
@@ -184,6 +204,7 @@ int bench_counts(const char *path, bool record, char **names, int n)
 		return SKIPPED;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	counts_names(names, n);
 	if (record)
 		return counts_record(path);
 	if (!counts_read(path))
@@ -196,8 +217,6 @@ int bench_counts(const char *path, bool record, char **names, int n)
 		grown += (unsigned int)counts_compare(&bench_paths[i],
 						      recorded[i], &shrunk);
 	}
-	if (!looked)
-		bench_broken("no path is called %s", names[0]);
 	if (shrunk)
 		printf("%u of %u shrunk by more than %.0f %%: make bench-counts "
 		       "RECORD=yes, so that they stay so\n", shrunk, looked, PERCENT);

@@ -135,7 +135,8 @@ if tools/doctor --have valgrind > /dev/null; then
 	expect 0 'shrunk by more than 3 %: make bench-counts RECORD=yes' \
 		'a count raised by 5 %' $compare hit
 	expect 1 'not on record' 'a path that is not on record' $compare packed
-	expect 1 'no path is called nonesuch' 'a path that is not there' $compare nonesuch
+	expect 1 'no path is called nonesuch; there are' 'a path that is not there' $compare nonesuch
+	expect 1 'no path is called nonesuch' 'the same beside one that is' $compare hit nonesuch
 	counts "$built" 'nonesuch 5'
 	expect 1 'counts:2: no path is called nonesuch' 'a count of nothing' $compare hit
 	counts "$built" 'hit 5 6'
