@@ -118,7 +118,7 @@ expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"
 
 # An interrupt line goes up because of an event of the card or of the SMMU, and down because of its
 # handler. For a miss in the card's own tables it goes up some time after the event.
-lines_expect() # mode, scenario, what it is called, events more that the driver is told of
+lines_expect() # mode, scenario, its name here, further events that raise the card's line
 {
 	"$fl" run --mode "$1" --trace "$dir/lines.trace" "$2" > "$dir/out" 2>&1
 	expect 0 'right' "$1, $3: an interrupt is the doing of what it is about" \

@@ -414,7 +414,7 @@ TEST("reports and answers take the time that the profile says")
 	EXPECT(nic_fault_report(t->f, 2, &rec, 0, 0, t->now_ns));
 	bench_run(t, 1099);
 	EXPECT(!ring_take(t, &back[0]));
-	STEP("the third is told first, and so it is the cause of the line");
+	STEP("the third is reported first, so the line goes up because of it");
 	EXPECT(!t->line);
 	bench_run(t, 1109);
 	EXPECT(t->line);
