@@ -68,6 +68,13 @@ static uint32_t round_up(uint32_t n)
 	return p;
 }
 
+static uint32_t rings_used(const struct trace *t)
+{
+	uint32_t n = atomic_load_explicit(&t->claimed, memory_order_acquire);
+
+	return n < RINGS ? n : RINGS;
+}
+
 static void ring_init(struct trace *t, uint32_t i, uint32_t number,
 		      struct trace_record *record)
 {
@@ -126,22 +133,22 @@ static void trace_free(struct trace *t)
 
 	if (t->spill.fd >= 0)
 		close(t->spill.fd);
-	for (i = 0; !t->memory && i < RINGS; i++)
+	for (i = 0; !t->memory && i < rings_used(t); i++)
 		os_room_end(t->ring[i].record, t->records, sizeof(struct trace_record));
 	os_room_end(t->memory, (uint64_t)RINGS * t->records, sizeof(struct trace_record));
 	if (t->order)
 		order_end(t->order);
 	free(t->order);
-	free(t);
+	os_room_end(t, 1, sizeof(*t));
 }
 
 struct trace *trace_create(const struct trace_config *cfg)
 {
-	struct trace *t = aligned_alloc(64, (sizeof(*t) + 63) / 64 * 64);
+	/* All 0, and few of the rings are ever touched. */
+	struct trace *t = os_room(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
-	memset(t, 0, sizeof(*t));
 	t->records = round_up(cfg->ring_records ? cfg->ring_records :
 						  DEFAULT_RECORDS);
 	t->out = cfg->out;
@@ -221,13 +228,6 @@ static inline struct trace_ring *ring_mine(struct trace *t)
 	struct trace_ring *r = ring_known(t);
 
 	return r ? r : ring_find(t);
-}
-
-static uint32_t rings_used(const struct trace *t)
-{
-	uint32_t n = atomic_load_explicit(&t->claimed, memory_order_acquire);
-
-	return n < RINGS ? n : RINGS;
 }
 
 static void ring_flush(struct trace *t, struct trace_ring *r, uint64_t head)
@@ -498,7 +498,7 @@ uint64_t trace_count(const struct trace *t, enum trace_event ev)
 		return 0;
 	sum = atomic_load_explicit(&t->homeless[ev], memory_order_relaxed) +
 	      packed_count(&t->homeless_sums, ev);
-	for (i = 0; i < RINGS; i++)
+	for (i = 0; i < rings_used(t); i++)
 		sum += atomic_load_explicit(&t->ring[i].count[ev],
 					    memory_order_relaxed) +
 		       packed_count(&t->ring[i].sums, ev);

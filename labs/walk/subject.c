@@ -10,12 +10,13 @@
 static struct {
 	struct smmu *s;
 	struct trace *trace;
-	uint64_t mem[LAB_PAGES * 512];
 	uint64_t broken_pa;
 	enum smmu_mem_status broken;
 	uint64_t read[LAB_READS];
 	unsigned int reads;
 	uint64_t now_ns;
+	size_t words;	/* of mem: from here on nothing was written */
+	uint64_t mem[LAB_PAGES * 512];
 } lab;
 
 static enum smmu_mem_status lab_read64(void *ctx, uint64_t pa, uint64_t *value)
@@ -62,17 +63,16 @@ static uint64_t lab_frame_tag(void *ctx, uint64_t pa)
 
 static void lab_new(struct subject_msg *m)
 {
-	struct trace_config tc = { .ring_records = 1024 };
+	struct trace_config tc = { .ring_records = 256 };
 	struct smmu_config cfg = { .tlb_entries = (unsigned int)m->arg[0],
 				   .timing = { .walk_level_ns = LAB_READ_NS } };
 	struct smmu_env env = { NULL, lab_read64, lab_irq, lab_sync_start,
 				lab_sync_done, lab_resume, lab_frame_tag, NULL };
 
-	/* The first one finds all of it zero, and need not touch it. */
 	if (lab.s) {
 		smmu_destroy(lab.s);
 		trace_destroy(lab.trace);
-		memset(&lab, 0, sizeof(lab));
+		memset(&lab, 0, (size_t)((char *)&lab.mem[lab.words] - (char *)&lab));
 	}
 	lab.trace = trace_create(&tc);
 	cfg.trace = lab.trace;
@@ -81,20 +81,30 @@ static void lab_new(struct subject_msg *m)
 		abort();
 }
 
+/* Records of a walk: levels, and addresses that it came to. */
+static uint64_t lab_walked(enum trace_event event)
+{
+	return trace_count(lab.trace, event);
+}
+
 /*
- * What the walk itself said, in the records since the access began: its last level,
- * and the address it came to, of which the TLB keeps but the page.
+ * What the walk itself said, in so many of the newest records: its last level, and the
+ * address it came to, of which the TLB keeps but the page.
  */
-static void tell_walk(struct subject_msg *m, uint64_t before)
+static void tell_walk(struct subject_msg *m, uint64_t levels, uint64_t ends)
 {
 	struct trace_record r[32];
-	uint32_t n = trace_snapshot(lab.trace, r, 32);
+	uint32_t n = levels || ends ? trace_snapshot(lab.trace, r, 32) : 0;
 
 	m->arg[7] = m->arg[1];
-	while (n-- && r[n].seq > before) {
-		if (r[n].event == EV_SMMU_WALK)
+	while (n-- && (levels || ends)) {
+		if (ends && r[n].event == EV_SMMU_WALK) {
 			m->arg[7] = r[n].arg[2];
-		if (r[n].event == EV_SMMU_LEVEL && !m->arg[4]) {
+			ends--;
+		} else if (levels && r[n].event == EV_SMMU_LEVEL) {
+			levels--;
+			if (m->arg[4])
+				continue;
 			m->arg[4] = 1;
 			m->arg[5] = r[n].arg[0];
 			m->arg[6] = r[n].arg[1];
@@ -102,15 +112,24 @@ static void tell_walk(struct subject_msg *m, uint64_t before)
 	}
 }
 
+static void lab_poke(uint64_t pa, uint64_t value)
+{
+	size_t at = (pa - LAB_BASE) / 8;
+
+	if (pa < LAB_BASE || at >= LAB_PAGES * 512)
+		return;
+	lab.mem[at] = value;
+	lab.words = at < lab.words ? lab.words : at + 1;
+}
+
 static void lab_access(struct subject_msg *m)
 {
 	struct smmu_access a = { .stream = (uint16_t)m->arg[0], .va = m->arg[1],
 				 .write = m->arg[2], .privileged = m->arg[3],
 				 .now_ns = lab.now_ns += LAB_ACCESS_NS };
-	struct trace_record last = { 0 };
+	uint64_t levels = lab_walked(EV_SMMU_LEVEL), ends = lab_walked(EV_SMMU_WALK);
 	struct smmu_stats before, after;
 
-	trace_snapshot(lab.trace, &last, 1);
 	smmu_stats(lab.s, &before);
 	memset(m->arg, 0, sizeof(m->arg));
 	lab.reads = 0;
@@ -118,7 +137,7 @@ static void lab_access(struct subject_msg *m)
 	m->arg[1] = a.pa;
 	m->arg[2] = a.tlb_hit;
 	m->arg[3] = lab.reads;
-	tell_walk(m, last.seq);
+	tell_walk(m, lab_walked(EV_SMMU_LEVEL) - levels, lab_walked(EV_SMMU_WALK) - ends);
 	smmu_stats(lab.s, &after);
 	m->arg[8] = (a.ready_ns - a.now_ns) / LAB_READ_NS;
 	m->arg[9] = after.walk_reads - before.walk_reads;
@@ -167,8 +186,7 @@ void subject_answer(struct subject_msg *m)
 		smmu_reg_read(lab.s, (uint32_t)q[0], (unsigned int)q[1], &q[0]);
 		break;
 	case LAB_POKE:
-		if (q[0] - LAB_BASE < sizeof(lab.mem))
-			lab.mem[(q[0] - LAB_BASE) / 8] = q[1];
+		lab_poke(q[0], q[1]);
 		break;
 	case LAB_BREAK:
 		lab.broken_pa = q[0];

@@ -59,11 +59,17 @@ void judge_ask_all(struct subject_msg *m, unsigned int n)
 		judge_ask(m++);
 }
 
-void judge_tell(const struct subject_msg *m)
+void judge_tell(const struct subject_msg *m, judge_check *check, const uint64_t want[JUDGE_WANTS])
 {
 	struct subject_msg told = *m;
 
 	judge_ask(&told);
+	if (check)
+		check(&told, want);
+}
+
+void judge_settle(void)
+{
 }
 
 void subject_runaway(void)

@@ -88,6 +88,9 @@ struct grade {
 	const char *subject, *out;
 	bool alone;		/* the subject is linked statically */
 	bool verbose;
+	/* of a test */
+	bool careful;		/* ask each question at once */
+	bool late;		/* it did not, and may have failed at a later step than it seems */
 };
 
 /* rubric.c: 0, or a message on standard error and -EINVAL. */

@@ -28,7 +28,12 @@ static struct {
 	struct talk talk;
 	bool started;
 	struct subject_msg asked[SUBJECT_ASKED];	/* the first of them are told, not asked */
+	struct {
+		judge_check *check;
+		uint64_t want[JUDGE_WANTS];
+	} later[SUBJECT_ASKED];
 	unsigned int told;
+	bool late;	/* what they come to may be seen later than it was */
 	const struct judge_test *test;
 	struct grade *g;
 	uint64_t random;
@@ -54,13 +59,11 @@ const struct judge_test *judge_find(const char *name)
 	return t;
 }
 
-static void judge_ask_now(unsigned int n);
-
 void judge_did(const char *fmt, ...)
 {
 	va_list ap;
 
-	judge_ask_now(now.told);
+	now.late |= now.told;
 	va_start(ap, fmt);
 	vsnprintf(now.step[now.steps++ % SHOWN], STEP_BYTES, fmt, ap);
 	va_end(ap);
@@ -75,9 +78,9 @@ void judge_end(enum verdict v)
 /* The first n of now.asked. */
 static void judge_ask_now(unsigned int n)
 {
+	unsigned int told = now.told, i;
 	enum verdict v;
 
-	now.told = 0;
 	if (!n)
 		return;
 	if (!now.started) {
@@ -90,6 +93,11 @@ static void judge_ask_now(unsigned int n)
 	v = talk_ask(&now.talk, now.asked, n);
 	if (v != V_PASS)
 		judge_end(v);
+	for (i = 0; i < told; i++)
+		if (now.later[i].check)
+			now.later[i].check(&now.asked[i], now.later[i].want);
+	now.told = 0;
+	now.late = false;
 }
 
 void judge_ask_all(struct subject_msg *m, unsigned int n)
@@ -111,11 +119,20 @@ void judge_ask(struct subject_msg *m)
 	judge_ask_all(m, 1);
 }
 
-void judge_tell(const struct subject_msg *m)
+void judge_tell(const struct subject_msg *m, judge_check *check, const uint64_t want[JUDGE_WANTS])
 {
+	now.late |= check != NULL;
+	now.later[now.told].check = check;
+	if (want)
+		memcpy(now.later[now.told].want, want, sizeof(now.later[0].want));
 	now.asked[now.told++] = *m;
-	if (now.told == SUBJECT_ASKED)
+	if (now.told == SUBJECT_ASKED || now.g->careful)
 		judge_ask_now(now.told);
+}
+
+void judge_settle(void)
+{
+	judge_ask_now(now.told);
 }
 
 void judge_same(const char *what, const char *came, const char *expected)
@@ -259,6 +276,7 @@ enum verdict judge_run(const struct judge_test *t, struct grade *g, char **text)
 		snprintf(now.talk.why, sizeof(now.talk.why),
 			 "this test asks nothing");
 	}
+	g->late = now.late;
 	if (now.verdict != V_PASS)
 		judge_explain(f, now.verdict);
 	else

@@ -54,10 +54,16 @@ void judge_ask(struct subject_msg *m);
 void judge_ask_all(struct subject_msg *m, unsigned int n);
 
 /*
- * What has no answer to wait for: it is asked together with the next question, and before
- * the next step is noted, so that a test that ends does so at the right step.
+ * What has no answer to wait for: it is asked together with the next question. check, if any,
+ * looks at the answer then; want, or NULL, is for it, and is copied. A test that fails after it
+ * went on is run again, with each question asked at once, so that it ends at the right step.
  */
-void judge_tell(const struct subject_msg *m);
+#define JUDGE_WANTS 3
+typedef void judge_check(const struct subject_msg *answer, const uint64_t want[JUDGE_WANTS]);
+void judge_tell(const struct subject_msg *m, judge_check *check, const uint64_t want[JUDGE_WANTS]);
+
+/* Ask what was told. */
+void judge_settle(void);
 
 /* Expectations: what, in words; what came; what should have come. */
 void judge_same(const char *what, const char *came, const char *expected);

@@ -165,7 +165,7 @@ static void records_again(struct nic_fault_unit *f, uint64_t now_ns)
 {
 	struct report *r;
 
-	for (r = f->report; r < f->report + REPORTS; r++)
+	for (r = f->report; f->count[REPORT_TOLD] && r < f->report + REPORTS; r++)
 		if (r->state == REPORT_TOLD &&
 		    r->position - f->cons < f->prod - f->cons)
 			report_move(f, r, REPORT_COMING, now_ns);

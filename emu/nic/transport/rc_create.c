@@ -29,7 +29,7 @@ void rc_destroy(struct rc *rc)
 
 	if (!rc)
 		return;
-	for (i = 0; rc->pair && i < RC_PAIRS; i++)
+	for (i = 0; i < rc->pairs_used; i++)
 		free(rc->pair[i].req.req);
 	free(rc->pair);
 	inbox_end(&rc->inbox);

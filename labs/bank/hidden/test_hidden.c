@@ -27,7 +27,7 @@ static uint32_t fault_of(uint64_t va, unsigned int how)
 }
 
 /* What must come of an access, and what it leaves in the model. */
-static uint64_t access_of(unsigned int n, uint64_t va, unsigned int how)
+static enum smmu_verdict access_of(unsigned int n, uint64_t va, unsigned int how)
 {
 	struct model *m = &model[n];
 	bool taken = m->fsr & (FAULTS | SS);
@@ -61,9 +61,8 @@ static void random_access(unsigned int n)
 				       WIDE, BEYOND };
 	uint64_t x = judge_random(), at = va[x % 8];
 	unsigned int how = x >> 8 & (WRITE | PRIVILEGED | ELSEWHERE);
-	uint64_t want = access_of(n, at, how);
 
-	bench_verdict(bench_access(n, at, how), want);
+	bench_comes_to(n, at, how, access_of(n, at, how));
 }
 
 static void random_clear(unsigned int n)

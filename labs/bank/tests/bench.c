@@ -30,22 +30,16 @@ static void bench_ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
 
 void bench_write(uint32_t off, unsigned int bytes, uint64_t value)
 {
-	judge_tell(&(struct subject_msg){ .op = LAB_REG_WRITE, .arg = { off, bytes, value } });
-}
-
-uint64_t bench_read(uint32_t off, unsigned int bytes)
-{
-	struct subject_msg m = { .op = LAB_REG_READ, .arg = { off, bytes } };
-
-	judge_ask(&m);
-	return m.arg[0];
+	judge_tell(&(struct subject_msg){ .op = LAB_REG_WRITE, .arg = { off, bytes, value } },
+		   NULL, NULL);
 }
 
 void bench_new(void)
 {
-	memset(&bench, 0, sizeof(bench));
 	judge_did("a new SMMU");
 	bench_ask(LAB_NEW, 0, 0, 0);
+	/* What was told before has been looked at. */
+	memset(&bench, 0, sizeof(bench));
 	bench_write(GR0(CR0), 4, SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
 		    SMMU_GR0_CR0_USFCFG);
 }
@@ -58,7 +52,7 @@ uint16_t bench_stream(unsigned int bank, unsigned int how)
 static void bench_poke_desc(unsigned int bank, uint64_t va, uint64_t desc)
 {
 	judge_tell(&(struct subject_msg){ .op = LAB_POKE,
-		.arg = { LAB_BASE + bank * TABLE_BYTES + 8 * (va >> 21), desc } });
+		.arg = { LAB_BASE + bank * TABLE_BYTES + 8 * (va >> 21), desc } }, NULL, NULL);
 }
 
 void bench_sctlr(unsigned int bank, uint32_t bits)
@@ -178,7 +172,8 @@ void bench_resume(unsigned int bank, uint32_t value)
 	bench_write(CB(bank, RESUME), 4, value);
 }
 
-uint64_t bench_access(unsigned int bank, uint64_t va, unsigned int how)
+static void access_then(unsigned int bank, uint64_t va, unsigned int how, judge_check *check,
+			const uint64_t *want)
 {
 	struct subject_msg m = { .op = LAB_ACCESS };
 
@@ -193,8 +188,12 @@ uint64_t bench_access(unsigned int bank, uint64_t va, unsigned int how)
 	m.arg[4] = bench.ticket;
 	m.arg[5] = 1000 + bench.ticket;
 	m.arg[6] = 2000 + bench.ticket;
-	judge_ask(&m);
-	return m.arg[0];
+	judge_tell(&m, check, want);
+}
+
+void bench_access(unsigned int bank, uint64_t va, unsigned int how)
+{
+	access_then(bank, va, how, NULL, NULL);
 }
 
 uint64_t bench_ticket(void)
@@ -215,85 +214,116 @@ static const char *verdict_name(uint64_t verdict)
 							  "no verdict at all";
 }
 
-void bench_verdict(uint64_t came, uint64_t expected)
+static void check_verdict(const struct subject_msg *m, const uint64_t *want)
 {
-	judge_same("what came of the access", verdict_name(came),
-		   verdict_name(expected));
+	judge_same("what came of the access", verdict_name(m->arg[0]), verdict_name(want[0]));
+}
+
+void bench_comes_to(unsigned int bank, uint64_t va, unsigned int how, enum smmu_verdict verdict)
+{
+	access_then(bank, va, how, check_verdict, (uint64_t[JUDGE_WANTS]){ verdict });
 }
 
 void bench_goes_on(unsigned int bank, uint64_t va, unsigned int how)
 {
-	bench_verdict(bench_access(bank, va, how), SMMU_OK);
+	bench_comes_to(bank, va, how, SMMU_OK);
 }
 
 void bench_refused(unsigned int bank, uint64_t va, unsigned int how)
 {
-	bench_verdict(bench_access(bank, va, how), SMMU_FAULT);
+	bench_comes_to(bank, va, how, SMMU_FAULT);
 }
 
 void bench_silent(unsigned int bank, uint64_t va, unsigned int how)
 {
-	bench_verdict(bench_access(bank, va, how), SMMU_RAZWI);
+	bench_comes_to(bank, va, how, SMMU_RAZWI);
 }
 
 void bench_held(unsigned int bank, uint64_t va, unsigned int how)
 {
-	bench_verdict(bench_access(bank, va, how), SMMU_STALLED);
+	bench_comes_to(bank, va, how, SMMU_STALLED);
 }
 
-static void compare_fsr(unsigned int bank, uint32_t came, uint32_t expected, bool whole)
+/* The register of a bank must be so. */
+static void bench_expect(unsigned int bank, uint32_t off, unsigned int bytes, judge_check *check,
+			 uint64_t value)
+{
+	judge_tell(&(struct subject_msg){ .op = LAB_REG_READ, .arg = { off, bytes } }, check,
+		   (uint64_t[JUDGE_WANTS]){ bank, value });
+}
+
+static void compare_fsr(const struct subject_msg *m, const uint64_t *want, bool whole)
 {
 	char what[40], came_text[80], want_text[80];
 
-	snprintf(what, sizeof(what), "FSR of bank %u", bank);
-	judge_same(what, fsr_text(came, whole, came_text, sizeof(came_text)),
-		   fsr_text(expected, whole, want_text, sizeof(want_text)));
+	snprintf(what, sizeof(what), "FSR of bank %u", (unsigned int)want[0]);
+	judge_same(what,
+		   fsr_text((uint32_t)m->arg[0], whole, came_text, sizeof(came_text)),
+		   fsr_text((uint32_t)want[1], whole, want_text, sizeof(want_text)));
+}
+
+static void check_fsr(const struct subject_msg *m, const uint64_t *want)
+{
+	compare_fsr(m, want, false);
+}
+
+static void check_whole_fsr(const struct subject_msg *m, const uint64_t *want)
+{
+	compare_fsr(m, want, true);
 }
 
 void bench_fsr(unsigned int bank, uint32_t bits)
 {
-	compare_fsr(bank, (uint32_t)bench_read(CB(bank, FSR), 4), bits, false);
+	bench_expect(bank, CB(bank, FSR), 4, check_fsr, bits);
 }
 
 void bench_whole_fsr(unsigned int bank, uint32_t value)
 {
-	compare_fsr(bank, (uint32_t)bench_read(CB(bank, FSR), 4), value, true);
+	bench_expect(bank, CB(bank, FSR), 4, check_whole_fsr, value);
 }
 
-static void compare_hex(const char *reg, unsigned int bank, uint64_t came,
-			uint64_t expected)
+static void compare_hex(const char *reg, const struct subject_msg *m, const uint64_t *want)
 {
 	char what[40], came_text[24], want_text[24];
 
-	snprintf(what, sizeof(what), "%s of bank %u", reg, bank);
-	snprintf(came_text, sizeof(came_text), "0x%" PRIx64, came);
-	snprintf(want_text, sizeof(want_text), "0x%" PRIx64, expected);
+	snprintf(what, sizeof(what), "%s of bank %u", reg, (unsigned int)want[0]);
+	snprintf(came_text, sizeof(came_text), "0x%" PRIx64, m->arg[0]);
+	snprintf(want_text, sizeof(want_text), "0x%" PRIx64, want[1]);
 	judge_same(what, came_text, want_text);
+}
+
+static void check_far(const struct subject_msg *m, const uint64_t *want)
+{
+	compare_hex("FAR", m, want);
 }
 
 void bench_far(unsigned int bank, uint64_t va)
 {
-	compare_hex("FAR", bank, bench_read(CB(bank, FAR), 8), va);
+	bench_expect(bank, CB(bank, FAR), 8, check_far, va);
 }
 
-static void compare_fsynr0(unsigned int bank, uint32_t came, uint32_t expected)
+static void check_fsynr0(const struct subject_msg *m, const uint64_t *want)
 {
 	char what[40], came_text[80], want_text[80];
 
-	snprintf(what, sizeof(what), "FSYNR0 of bank %u", bank);
-	judge_same(what, fsynr0_text(came, came_text, sizeof(came_text)),
-		   fsynr0_text(expected, want_text, sizeof(want_text)));
+	snprintf(what, sizeof(what), "FSYNR0 of bank %u", (unsigned int)want[0]);
+	judge_same(what, fsynr0_text((uint32_t)m->arg[0], came_text, sizeof(came_text)),
+		   fsynr0_text((uint32_t)want[1], want_text, sizeof(want_text)));
 }
 
 void bench_fsynr0(unsigned int bank, uint32_t value)
 {
-	compare_fsynr0(bank, (uint32_t)bench_read(CB(bank, FSYNR0), 4), value);
+	bench_expect(bank, CB(bank, FSYNR0), 4, check_fsynr0, value);
+}
+
+static void check_who(const struct subject_msg *m, const uint64_t *want)
+{
+	compare_hex("CBFRSYNRA", m, want);
 }
 
 void bench_who(unsigned int bank, uint16_t stream)
 {
-	compare_hex("CBFRSYNRA", bank, bench_read(GR1(CBFRSYNRA(bank)), 4),
-		    stream);
+	bench_expect(bank, GR1(CBFRSYNRA(bank)), 4, check_who, stream);
 }
 
 /* Queue the accesses that this answer says were let go. True: it did not hold all of them. */
@@ -367,7 +397,8 @@ void bench_lets_go(uint64_t ticket, bool terminate)
 {
 	char came[60], want[60];
 
-	bench_seen();
+	if (bench.next == bench.count)
+		bench_seen();
 	if (next_gone(came, sizeof(came)))
 		bench.next++;
 	if (bench.next == bench.count)
@@ -390,25 +421,22 @@ void bench_lets_nobody_go(void)
 	compare_nobody();
 }
 
+static void check_outside(const struct subject_msg *m, const uint64_t *want)
+{
+	compare_line(m->arg[0], want[0]);
+	compare_busy(m->arg[2], want[1]);
+	bench_heard(m);
+	compare_nobody();
+}
+
 void bench_is(unsigned int bank, const struct bench_state *want)
 {
-	struct subject_msg m[] = {
-		{ .op = LAB_REG_READ, .arg = { CB(bank, FSR), 4 } },
-		{ .op = LAB_REG_READ, .arg = { CB(bank, FAR), 8 } },
-		{ .op = LAB_REG_READ, .arg = { CB(bank, FSYNR0), 4 } },
-		{ .op = LAB_REG_READ, .arg = { GR1(CBFRSYNRA(bank)), 4 } },
-		{ .op = LAB_SEEN },
-	};
-
-	judge_ask_all(m, 5);
-	compare_fsr(bank, (uint32_t)m[0].arg[0], want->fsr, true);
-	compare_hex("FAR", bank, m[1].arg[0], want->far);
-	compare_fsynr0(bank, (uint32_t)m[2].arg[0], want->fsynr0);
-	compare_hex("CBFRSYNRA", bank, m[3].arg[0], want->stream);
-	compare_line(m[4].arg[0], want->up);
-	compare_busy(m[4].arg[2], want->busy);
-	bench_heard(&m[4]);
-	compare_nobody();
+	bench_whole_fsr(bank, want->fsr);
+	bench_far(bank, want->far);
+	bench_fsynr0(bank, want->fsynr0);
+	bench_who(bank, want->stream);
+	judge_tell(&(struct subject_msg){ .op = LAB_SEEN }, check_outside,
+		   (uint64_t[JUDGE_WANTS]){ want->up, want->busy });
 }
 
 uint64_t bench_events(enum trace_event event)

@@ -58,17 +58,16 @@ void bench_map(unsigned int bank, uint64_t va);
 void bench_reset(void);
 uint16_t bench_stream(unsigned int bank, unsigned int how);
 
-/* Registers; quiet: no step of the transcript. */
+/* A register; quiet: no step of the transcript. */
 void bench_write(uint32_t off, unsigned int bytes, uint64_t value);
-uint64_t bench_read(uint32_t off, unsigned int bytes);
 
 /* What software does with the fault registers. */
 void bench_clear(unsigned int bank, uint32_t bits);
 void bench_restore(unsigned int bank, uint32_t bits);
 void bench_resume(unsigned int bank, uint32_t value);
 
-/* An access. Its name, the ticket, counts from 1 on a new board. Verdict. */
-uint64_t bench_access(unsigned int bank, uint64_t va, unsigned int how);
+/* An access. Its name, the ticket, counts from 1 on a new board. */
+void bench_access(unsigned int bank, uint64_t va, unsigned int how);
 uint64_t bench_ticket(void);
 
 /* The same, and what must come of it. */
@@ -76,7 +75,7 @@ void bench_goes_on(unsigned int bank, uint64_t va, unsigned int how);
 void bench_refused(unsigned int bank, uint64_t va, unsigned int how);
 void bench_silent(unsigned int bank, uint64_t va, unsigned int how);
 void bench_held(unsigned int bank, uint64_t va, unsigned int how);
-void bench_verdict(uint64_t came, uint64_t expected);
+void bench_comes_to(unsigned int bank, uint64_t va, unsigned int how, enum smmu_verdict verdict);
 
 /* What must stand in the registers of a bank. FSR without FORMAT, and all of it */
 void bench_fsr(unsigned int bank, uint32_t bits);

@@ -54,18 +54,22 @@ static struct {
 	bool all;
 } taken;
 
-/* Ask; whatever was done, the engine's tables must agree with each other. */
-static void bench_ask_all(struct subject_msg *m, unsigned int n)
+/* Whatever was done, the engine's tables must agree with each other. */
+static void bench_sound(const struct subject_msg *m, const uint64_t *want)
 {
 	char check[sizeof(uint64_t) * (SUBJECT_ARGS - LAB_AT_CHECK) + 1] = "";
 
+	(void)want;
+	memcpy(check, &m->arg[LAB_AT_CHECK], sizeof(check) - 1);
+	judge_same("the engine's tables (engine_check)", check[0] ? check : "sound", "sound");
+}
+
+static void bench_ask_all(struct subject_msg *m, unsigned int n)
+{
 	taken.all = false;
 	judge_ask_all(m, n);
-	for (; n; n--, m++) {
-		memcpy(check, &m->arg[LAB_AT_CHECK], sizeof(check) - 1);
-		judge_same("the engine's tables (engine_check)",
-			   check[0] ? check : "sound", "sound");
-	}
+	while (n--)
+		bench_sound(m++, NULL);
 }
 
 static uint64_t bench_ask(struct subject_msg *m)
@@ -74,23 +78,42 @@ static uint64_t bench_ask(struct subject_msg *m)
 	return m->arg[0];
 }
 
-static uint64_t bench_ask3(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
+/* What is done, and what is looked at when other answers are; a look sends no frame. */
+static void bench_do(const struct subject_msg *m)
 {
-	struct subject_msg m = { .op = op, .arg = { a, b, c } };
-
-	return bench_ask(&m);
+	taken.all = false;
+	judge_tell(m, bench_sound, NULL);
 }
 
-static const char refused[] = "the register write was refused";
-
-static void bench_write_reg(uint32_t off, uint64_t value)
+static void bench_do2(uint32_t op, uint64_t a, uint64_t b)
 {
-	judge_equal(refused, bench_ask3(LAB_REG_WRITE, off, 4, value), 0);
+	bench_do(&(struct subject_msg){ .op = op, .arg = { a, b } });
+}
+
+static void bench_expect(uint32_t op, uint64_t a, uint64_t b, judge_check *check,
+			 const uint64_t *want)
+{
+	judge_tell(&(struct subject_msg){ .op = op, .arg = { a, b } }, check, want);
+}
+
+static void bench_written(const struct subject_msg *m, const uint64_t *want)
+{
+	bench_sound(m, want);
+	judge_equal("the register write was refused", m->arg[0], 0);
+}
+
+static void bench_write_reg(uint32_t off, unsigned int bytes, uint64_t value)
+{
+	taken.all = false;
+	judge_tell(&(struct subject_msg){ .op = LAB_REG_WRITE, .arg = { off, bytes, value } },
+		   bench_written, NULL);
 }
 
 static uint64_t bench_read_reg(uint32_t off)
 {
-	return bench_ask3(LAB_REG_READ, off, 4, 0);
+	struct subject_msg m = { .op = LAB_REG_READ, .arg = { off, 4 } };
+
+	return bench_ask(&m);
 }
 
 void bench_sized(unsigned int contexts, unsigned int rx_contexts)
@@ -98,7 +121,7 @@ void bench_sized(unsigned int contexts, unsigned int rx_contexts)
 	judge_did("a new engine, %u contexts, %u receive contexts", contexts,
 		  rx_contexts);
 	taken.next = taken.end = 0;
-	bench_ask3(LAB_NEW, contexts, rx_contexts, 0);
+	bench_do2(LAB_NEW, contexts, rx_contexts);
 }
 
 void bench_new(void)
@@ -114,30 +137,21 @@ uint64_t bench_source(unsigned int ctx)
 void bench_go(unsigned int ctx, unsigned int op, unsigned int len)
 {
 	uint32_t c = NIC_CTX_BASE(ctx);
-	struct subject_msg m[] = {
-		{ .arg = { c + NIC_CTX_DST, 4, 3 << NIC_CTX_DST_NODE_SHIFT |
-					       17 << NIC_CTX_DST_QPN_SHIFT } },
-		{ .arg = { c + NIC_CTX_STREAM, 4, LAB_STREAM } },
-		{ .arg = { c + NIC_CTX_LVA, 8, bench_source(ctx) } },
-		{ .arg = { c + NIC_CTX_RVA, 8, 0x1000 } },
-		{ .arg = { c + NIC_CTX_LEN, 4, len } },
-		{ .arg = { c + NIC_CTX_RKEY, 4, 0xbeef } },
-		{ .arg = { c + NIC_CTX_LEFT, 8, 70000 } },
-		{ .arg = { c + NIC_CTX_XFER, 4, 4 } },
-		{ .arg = { c + NIC_CTX_BLOCK, 4, ctx } },
-		{ .arg = { c + NIC_CTX_CTRL, 4,
-			   NIC_CTX_CTRL_GO | op << NIC_CTX_CTRL_OP_SHIFT } },
-	};
-	unsigned int i;
 
 	judge_did("context %u: GO, %s, %u bytes to node 3", ctx,
 		  op == FL_OP_WRITE ? "WRITE" :
 		  op == FL_OP_READ ? "READ" : "READ_RESP", len);
-	for (i = 0; i < sizeof(m) / sizeof(m[0]); i++)
-		m[i].op = LAB_REG_WRITE;
-	bench_ask_all(m, i);
-	while (i--)
-		judge_equal(refused, m[i].arg[0], 0);
+	bench_write_reg(c + NIC_CTX_DST, 4, 3 << NIC_CTX_DST_NODE_SHIFT |
+					    17 << NIC_CTX_DST_QPN_SHIFT);
+	bench_write_reg(c + NIC_CTX_STREAM, 4, LAB_STREAM);
+	bench_write_reg(c + NIC_CTX_LVA, 8, bench_source(ctx));
+	bench_write_reg(c + NIC_CTX_RVA, 8, 0x1000);
+	bench_write_reg(c + NIC_CTX_LEN, 4, len);
+	bench_write_reg(c + NIC_CTX_RKEY, 4, 0xbeef);
+	bench_write_reg(c + NIC_CTX_LEFT, 8, 70000);
+	bench_write_reg(c + NIC_CTX_XFER, 4, 4);
+	bench_write_reg(c + NIC_CTX_BLOCK, 4, ctx);
+	bench_write_reg(c + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_GO | op << NIC_CTX_CTRL_OP_SHIFT);
 }
 
 void bench_act(unsigned int ctx, uint32_t act, unsigned int code)
@@ -148,7 +162,7 @@ void bench_act(unsigned int ctx, uint32_t act, unsigned int code)
 	else
 		judge_did("context %u: %s", ctx, act == NIC_CTX_CTRL_EXPIRE ?
 						 "EXPIRE" : "RELEASE");
-	bench_write_reg(NIC_CTX_BASE(ctx) + NIC_CTX_CTRL,
+	bench_write_reg(NIC_CTX_BASE(ctx) + NIC_CTX_CTRL, 4,
 			act | code << NIC_CTX_CTRL_CODE_SHIFT);
 }
 
@@ -209,7 +223,7 @@ void bench_no_note(void)
 void bench_verdict(unsigned int rxc, unsigned int serial, unsigned int code)
 {
 	judge_did("receive context %u: verdict %u", rxc, code);
-	bench_write_reg(NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT,
+	bench_write_reg(NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT, 4,
 			code << NIC_RXC_VERDICT_CODE_SHIFT |
 			serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
 			(uint32_t)LAB_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
@@ -235,7 +249,7 @@ unsigned int bench_judge(unsigned int code)
 void bench_page(unsigned int page, bool missing)
 {
 	judge_did("page %u is %s", page, missing ? "missing" : "there");
-	bench_ask3(LAB_PAGE, page, missing, 0);
+	bench_do2(LAB_PAGE, page, missing);
 }
 
 unsigned int bench_pop(unsigned int side, unsigned int index)
@@ -248,7 +262,7 @@ unsigned int bench_pop(unsigned int side, unsigned int index)
 		    index);
 	judge_did("the driver takes the fault of %s context %u",
 		  side == TX ? "transmit" : "receive", index);
-	bench_write_reg(NIC_ENG_FLT_POP, fl_errata_pop());
+	bench_write_reg(NIC_ENG_FLT_POP, 4, fl_errata_pop());
 	return v >> NIC_ENG_FLT_REF_SERIAL_SHIFT & 0xff;
 }
 
@@ -258,7 +272,7 @@ void bench_ready(unsigned int side, unsigned int index, unsigned int serial,
 	judge_did("the driver writes READY: %s context %u, serial %u, code %u",
 		  side == TX ? "transmit" : "receive", index, serial & 0xff,
 		  code);
-	bench_write_reg(NIC_ENG_READY,
+	bench_write_reg(NIC_ENG_READY, 4,
 			fl_errata_ready(index << NIC_ENG_READY_INDEX_SHIFT |
 					side << NIC_ENG_READY_SIDE_SHIFT |
 					code << NIC_ENG_READY_CODE_SHIFT |
@@ -276,14 +290,14 @@ void bench_run(unsigned int channel)
 {
 	judge_did("the %s channel runs until it sleeps",
 		  channel == SENDS ? "read" : "write");
-	bench_ask3(LAB_STEP, channel, 0, 0);
+	bench_do2(LAB_STEP, channel, 0);
 }
 
 void bench_steps(unsigned int channel, unsigned int n)
 {
 	judge_did("the %s channel makes %u step%s",
 		  channel == SENDS ? "read" : "write", n, n == 1 ? "" : "s");
-	bench_ask3(LAB_STEP, channel, n, 0);
+	bench_do2(LAB_STEP, channel, n);
 }
 
 void bench_room(uint64_t frames)
@@ -293,15 +307,13 @@ void bench_room(uint64_t frames)
 			  (unsigned int)frames);
 	else
 		judge_did("the wire has room again");
-	bench_ask3(LAB_ROOM, frames, 0, 0);
+	bench_do2(LAB_ROOM, frames, 0);
 }
 
 static void bench_peer_says(unsigned int from, unsigned int op,
 			    unsigned int ctx, unsigned int gen,
 			    unsigned int attempt, unsigned int code)
 {
-	struct subject_msg m = { .op = LAB_ANSWER,
-		.arg = { from, op, ctx, gen, attempt, code } };
 
 	if (op == WOP_NAK || code)
 		judge_did("node %u says %s: context %u, generation %u, "
@@ -312,7 +324,8 @@ static void bench_peer_says(unsigned int from, unsigned int op,
 		judge_did("node %u says %s: context %u, generation %u, "
 			  "attempt %u", from, wire_opcode_name((uint8_t)op), ctx,
 			  gen & 0xffff, attempt & 0xff);
-	bench_ask(&m);
+	bench_do(&(struct subject_msg){ .op = LAB_ANSWER,
+					.arg = { from, op, ctx, gen, attempt, code } });
 }
 
 void bench_says(unsigned int from, unsigned int op, unsigned int ctx,
@@ -333,11 +346,11 @@ void bench_refused(unsigned int from, unsigned int ctx, unsigned int gen,
 	bench_peer_says(from, WOP_REFUSED, ctx, gen, attempt, code);
 }
 
-static struct subject_msg cell_of(const struct block *b, unsigned int n)
+static void bench_send(const struct block *b, unsigned int cell)
 {
-	return (struct subject_msg){ .op = LAB_CELL, .arg = {
+	bench_do(&(struct subject_msg){ .op = LAB_CELL, .arg = {
 		b->from, b->op, b->ctx, b->gen, b->attempt, b->va, b->len,
-		b->rkey, b->ref, n * LAB_CELL_BYTES, b->seed } };
+		b->rkey, b->ref, cell * LAB_CELL_BYTES, b->seed } });
 }
 
 static void bench_tell(const struct block *b, const char *what)
@@ -350,24 +363,21 @@ static void bench_tell(const struct block *b, const char *what)
 
 void bench_cell(const struct block *b, unsigned int n)
 {
-	struct subject_msg m = cell_of(b, n);
 	char what[32];
 
 	snprintf(what, sizeof(what), "cell %u", n);
 	bench_tell(b, what);
-	bench_ask(&m);
+	bench_send(b, n);
 }
 
 void bench_block(const struct block *b)
 {
-	struct subject_msg m[1 + CELLS(1u << LAB_BLOCK_LOG2)];
 	unsigned int n;
 
 	bench_tell(b, "all cells, the first one twice,");
-	m[0] = cell_of(b, 0);
+	bench_send(b, 0);
 	for (n = 0; n < CELLS(b->len); n++)
-		m[1 + n] = cell_of(b, n);
-	bench_ask_all(m, 1 + n);
+		bench_send(b, n);
 }
 
 unsigned int bench_land(const struct block *b)
@@ -389,25 +399,29 @@ struct block bench_attempt(unsigned int gen, unsigned int attempt)
 	return b;
 }
 
-unsigned int bench_tx_state(unsigned int ctx, unsigned int *attempt)
+unsigned int bench_tx_state(unsigned int ctx)
 {
-	uint64_t v = bench_read_reg(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
+	return bench_read_reg(NIC_CTX_BASE(ctx) + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK;
+}
 
-	*attempt = (v & NIC_CTX_STATE_ATTEMPT_MASK) >>
-		   NIC_CTX_STATE_ATTEMPT_SHIFT;
-	return v & NIC_CTX_STATE_STATE_MASK;
+static void check_tx(const struct subject_msg *m, const uint64_t *want)
+{
+	uint64_t v = m->arg[0];
+	char what[40], came[60], wanted[60];
+
+	bench_sound(m, want);
+	snprintf(what, sizeof(what), "transmit context %u", (unsigned int)want[0]);
+	snprintf(came, sizeof(came), "%s, attempt %u", tx_name(v & NIC_CTX_STATE_STATE_MASK),
+		 (unsigned int)((v & NIC_CTX_STATE_ATTEMPT_MASK) >> NIC_CTX_STATE_ATTEMPT_SHIFT));
+	snprintf(wanted, sizeof(wanted), "%s, attempt %u", tx_name(want[1]),
+		 (unsigned int)want[2]);
+	judge_same(what, came, wanted);
 }
 
 void bench_tx(unsigned int ctx, unsigned int state, unsigned int attempt)
 {
-	char what[40], came[60], want[60];
-	unsigned int is, n;
-
-	is = bench_tx_state(ctx, &n);
-	snprintf(what, sizeof(what), "transmit context %u", ctx);
-	snprintf(came, sizeof(came), "%s, attempt %u", tx_name(is), n);
-	snprintf(want, sizeof(want), "%s, attempt %u", tx_name(state), attempt);
-	judge_same(what, came, want);
+	bench_expect(LAB_REG_READ, NIC_CTX_BASE(ctx) + NIC_CTX_STATE, 4, check_tx,
+		     (uint64_t[]){ ctx, state, attempt });
 }
 
 void bench_ended(unsigned int ctx, unsigned int status)
@@ -415,20 +429,25 @@ void bench_ended(unsigned int ctx, unsigned int status)
 	bench_stands(ctx, FL_TX_DONE, status);
 }
 
+static void check_stands(const struct subject_msg *m, const uint64_t *want)
+{
+	unsigned int is = (m->arg[0] & NIC_CTX_STATE_STATUS_MASK) >> NIC_CTX_STATE_STATUS_SHIFT;
+	unsigned int status = (unsigned int)want[2];
+	char what[40], came[100], wanted[100];
+
+	bench_sound(m, want);
+	snprintf(what, sizeof(what), "transmit context %u", (unsigned int)want[0]);
+	snprintf(came, sizeof(came), "%s, status %u (%s)",
+		 tx_name(m->arg[0] & NIC_CTX_STATE_STATE_MASK), is, status_name(is));
+	snprintf(wanted, sizeof(wanted), "%s, status %u (%s)", tx_name(want[1]), status,
+		 status_name(status));
+	judge_same(what, came, wanted);
+}
+
 void bench_stands(unsigned int ctx, unsigned int state, unsigned int status)
 {
-	uint64_t v = bench_read_reg(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
-	unsigned int is = (v & NIC_CTX_STATE_STATUS_MASK) >>
-			  NIC_CTX_STATE_STATUS_SHIFT;
-	char what[40], came[100], want[100];
-
-	snprintf(what, sizeof(what), "transmit context %u", ctx);
-	snprintf(came, sizeof(came), "%s, status %u (%s)",
-		 tx_name(v & NIC_CTX_STATE_STATE_MASK), is,
-		 status_name(is));
-	snprintf(want, sizeof(want), "%s, status %u (%s)", tx_name(state),
-		 status, status_name(status));
-	judge_same(what, came, want);
+	bench_expect(LAB_REG_READ, NIC_CTX_BASE(ctx) + NIC_CTX_STATE, 4, check_stands,
+		     (uint64_t[]){ ctx, state, status });
 }
 
 unsigned int bench_rx_state(unsigned int rxc)
@@ -445,17 +464,21 @@ void bench_rx(unsigned int rxc, unsigned int state)
 	judge_same(what, rx_name(bench_rx_state(rxc)), rx_name(state));
 }
 
-void bench_counts(unsigned int which, uint64_t n)
+static void check_counts(const struct subject_msg *m, const uint64_t *want)
 {
 	static const char *const what[] = {
 		"packets that were too late (stale)", "duplicates",
 		"bad packets", "packets without a context",
 		"blocks sent again", "blocks refused",
 	};
-	struct subject_msg m = { .op = LAB_STATS };
 
-	bench_ask(&m);
-	judge_equal(what[which], m.arg[which], n);
+	bench_sound(m, want);
+	judge_equal(what[want[0]], m->arg[want[0]], want[1]);
+}
+
+void bench_counts(unsigned int which, uint64_t n)
+{
+	bench_expect(LAB_STATS, 0, 0, check_counts, (uint64_t[JUDGE_WANTS]){ which, n });
 }
 
 static uint64_t bench_sum_of(uint64_t seed, uint64_t at, uint64_t len)
@@ -467,43 +490,64 @@ static uint64_t bench_sum_of(uint64_t seed, uint64_t at, uint64_t len)
 	return sum;
 }
 
-void bench_landed_all(const struct block *const *b, unsigned int n)
+static void check_landed(const struct subject_msg *m, const uint64_t *want)
 {
-	struct subject_msg m[SUBJECT_ASKED];
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		m[i] = (struct subject_msg){ .op = LAB_SUM, .arg = { b[i]->va, b[i]->len } };
-	bench_ask_all(m, n);
-	for (i = 0; i < n; i++)
-		judge_same("the block's bytes in memory", m[i].arg[0] ==
-			   bench_sum_of(b[i]->seed, 0, b[i]->len) ? "as sent" : "others",
-			   "as sent");
+	bench_sound(m, want);
+	judge_same("the block's bytes in memory",
+		   m->arg[0] == bench_sum_of(want[0], 0, want[1]) ? "as sent" : "others",
+		   "as sent");
 }
 
 void bench_landed(const struct block *b)
 {
-	bench_landed_all(&b, 1);
+	bench_expect(LAB_SUM, b->va, b->len, check_landed,
+		     (uint64_t[JUDGE_WANTS]){ b->seed, b->len });
+}
+
+static void check_untouched(const struct subject_msg *m, const uint64_t *want)
+{
+	bench_sound(m, want);
+	judge_same("memory", m->arg[0] == bench_sum_of(0, want[0], want[1]) ?
+		   "as before" : "written to", "as before");
 }
 
 void bench_untouched(uint64_t va, unsigned int len)
 {
-	judge_same("memory", bench_ask3(LAB_SUM, va, len, 0) ==
-		   bench_sum_of(0, va - LAB_BASE, len) ? "as before" :
-		   "written to", "as before");
+	bench_expect(LAB_SUM, va, len, check_untouched,
+		     (uint64_t[JUDGE_WANTS]){ va - LAB_BASE, len });
+}
+
+static void taken_keep(const struct subject_msg m[2])
+{
+	memcpy(taken.m, m, sizeof(taken.m));
+	taken.next = 0;
+	taken.end = !!m[0].arg[0] + !!m[1].arg[0];
+	taken.all = taken.end < 2;
+}
+
+void bench_look_around(uint64_t *note, uint64_t *fault)
+{
+	struct subject_msg m[] = { { .op = LAB_REG_READ, .arg = { NIC_ENG_EVT_POP, 4 } },
+				   { .op = LAB_REG_READ, .arg = { NIC_ENG_FLT_REF, 4 } },
+				   { .op = LAB_TAKE }, { .op = LAB_TAKE } };
+	bool take = taken.next == taken.end;
+
+	bench_ask_all(m, take ? 4 : 2);
+	if (take)
+		taken_keep(&m[2]);
+	*note = m[0].arg[0];
+	*fault = m[1].arg[0];
 }
 
 const struct sent *bench_take(void)
 {
+	struct subject_msg m[] = { { .op = LAB_TAKE }, { .op = LAB_TAKE } };
 	static struct sent s;
 	const uint64_t *a;
 
 	if (taken.next == taken.end && !taken.all) {
-		taken.m[0] = taken.m[1] = (struct subject_msg){ .op = LAB_TAKE };
-		bench_ask_all(taken.m, 2);
-		taken.next = 0;
-		taken.end = !!taken.m[0].arg[0] + !!taken.m[1].arg[0];
-		taken.all = taken.end < 2;
+		bench_ask_all(m, 2);
+		taken_keep(m);
 	}
 	if (taken.next == taken.end) {
 		taken.all = false;

@@ -79,14 +79,13 @@ void bench_tx(unsigned int ctx, unsigned int state, unsigned int attempt);
 void bench_ended(unsigned int ctx, unsigned int status);
 void bench_stands(unsigned int ctx, unsigned int state, unsigned int status);
 void bench_rx(unsigned int rxc, unsigned int state);
-unsigned int bench_tx_state(unsigned int ctx, unsigned int *attempt);
+unsigned int bench_tx_state(unsigned int ctx);
 unsigned int bench_rx_state(unsigned int rxc);
 void bench_counts(unsigned int which, uint64_t n);
 void bench_no_note(void);
 void bench_faults(unsigned int n);
 /* The bytes of a block are in memory; or what was there at first still is. */
 void bench_landed(const struct block *b);
-void bench_landed_all(const struct block *const *b, unsigned int n);	/* SUBJECT_ASKED at most */
 void bench_untouched(uint64_t va, unsigned int len);
 
 /* The next frame that left. NULL is returned when there is none. */
@@ -95,6 +94,8 @@ struct sent {
 	uint64_t code, map;	/* of a cell: offset, sum */
 };
 const struct sent *bench_take(void);
+/* EVT_POP and FLT_REF as they are read, asked together with the next frames. */
+void bench_look_around(uint64_t *note, uint64_t *fault);
 void bench_sent_nothing(void);
 void bench_sent_answer(const struct block *b, unsigned int op, unsigned int code,
 		       unsigned int map);

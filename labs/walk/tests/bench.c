@@ -7,29 +7,19 @@
 
 struct bench bench;
 
-static void bench_ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c,
-		      uint64_t d)
-{
-	bench.last = (struct subject_msg){ .op = op, .arg = { a, b, c, d } };
-	judge_ask(&bench.last);
-}
-
 void bench_new(unsigned int tlb_entries)
 {
-	static bool used;
-
-	/* All of it is zero at first, and need not be touched. */
-	if (used)
-		memset(&bench, 0, sizeof(bench));
-	used = true;
 	judge_did("a new SMMU, %s", tlb_entries ? "with a small TLB" :
 						  "TLB of 512 entries");
-	bench_ask(LAB_NEW, tlb_entries, 0, 0, 0);
+	judge_ask(&(struct subject_msg){ .op = LAB_NEW, .arg = { tlb_entries } });
+	/* What was told before has been looked at. */
+	memset(&bench, 0, (size_t)((char *)&bench.mem[bench.words] - (char *)&bench));
 }
 
 void bench_write(uint32_t off, unsigned int bytes, uint64_t value)
 {
-	judge_tell(&(struct subject_msg){ .op = LAB_REG_WRITE, .arg = { off, bytes, value } });
+	judge_tell(&(struct subject_msg){ .op = LAB_REG_WRITE, .arg = { off, bytes, value } },
+		   NULL, NULL);
 }
 
 uint64_t bench_read(uint32_t off, unsigned int bytes)
@@ -52,8 +42,11 @@ uint64_t bench_peek(uint64_t pa)
 
 void bench_poke(uint64_t pa, uint64_t value)
 {
-	bench.mem[(pa - LAB_BASE) / 8] = value;
-	judge_tell(&(struct subject_msg){ .op = LAB_POKE, .arg = { pa, value } });
+	size_t at = (pa - LAB_BASE) / 8;
+
+	bench.mem[at] = value;
+	bench.words = at < bench.words ? bench.words : at + 1;
+	judge_tell(&(struct subject_msg){ .op = LAB_POKE, .arg = { pa, value } }, NULL, NULL);
 }
 
 static void bench_hand_write(void *ctx, uint32_t off, unsigned int bytes, uint64_t value)
@@ -117,13 +110,41 @@ void bench_map(unsigned int bank, uint64_t va, uint64_t pa, unsigned int level,
 	bench_poke(bench_at(bank, va, level), desc);
 }
 
+static void keep_access(const struct subject_msg *m, const uint64_t *want)
+{
+	(void)want;
+	bench.last = *m;
+	bench.hits += m->arg[0] == SMMU_OK && m->arg[2];
+}
+
 void bench_access(unsigned int bank, uint64_t va, unsigned int how)
 {
 	judge_did("bank %u: %s%s va 0x%" PRIx64, bank,
 		  how & PRIVILEGED ? "privileged " : "",
 		  how & WRITE ? "write" : "read", va);
-	bench_ask(LAB_ACCESS, SMMU_BANK_STREAM + bank, va, how & WRITE,
-		  !!(how & PRIVILEGED));
+	judge_tell(&(struct subject_msg){ .op = LAB_ACCESS,
+					  .arg = { SMMU_BANK_STREAM + bank, va, how & WRITE,
+						   !!(how & PRIVILEGED) } },
+		   keep_access, NULL);
+}
+
+const struct subject_msg *bench_last(void)
+{
+	judge_settle();
+	return &bench.last;
+}
+
+unsigned int bench_hits(void)
+{
+	judge_settle();
+	return bench.hits;
+}
+
+/* Looks change nothing; the last one is behind what check looks at, too. */
+static void bench_look(unsigned int bank, judge_check *check, const uint64_t *want)
+{
+	judge_tell(&(struct subject_msg){ .op = LAB_REG_READ, .arg = { CB(bank, FSYNR0), 4 } },
+		   check, want);
 }
 
 static const char *fault_name(uint64_t fsr)
@@ -146,10 +167,16 @@ static const char *fault_name(uint64_t fsr)
 	}
 }
 
-/* What came of the last access, in words; a fault is read and cleared. */
-static void bench_outcome(unsigned int bank, char *text, size_t size)
+static void keep_fsr(const struct subject_msg *m, const uint64_t *want)
 {
-	uint64_t verdict = bench.last.arg[0], fsr, syndrome;
+	(void)want;
+	bench.fsr = m->arg[0];
+}
+
+/* What came of the last access, in words. */
+static void bench_outcome(uint64_t fsynr0, char *text, size_t size)
+{
+	uint64_t verdict = bench.last.arg[0];
 
 	if (verdict == SMMU_OK) {
 		snprintf(text, size, "physical address 0x%" PRIx64,
@@ -160,61 +187,81 @@ static void bench_outcome(unsigned int bank, char *text, size_t size)
 		snprintf(text, size, "verdict %" PRIu64, verdict);
 		return;
 	}
-	fsr = bench_read(CB(bank, FSR), 4);
-	syndrome = bench_read(CB(bank, FSYNR0), 4);
-	bench_write(CB(bank, FSR), 4, fsr);
-	snprintf(text, size, "%s at level %" PRIu64 "%s", fault_name(fsr),
-		 syndrome & SMMU_CB_FSYNR0_PLVL_MASK,
-		 syndrome & SMMU_CB_FSYNR0_PTWF ? " (PTWF: the walk itself)" :
-						  "");
+	snprintf(text, size, "%s at level %" PRIu64 "%s", fault_name(bench.fsr),
+		 fsynr0 & SMMU_CB_FSYNR0_PLVL_MASK,
+		 fsynr0 & SMMU_CB_FSYNR0_PTWF ? " (PTWF: the walk itself)" : "");
+}
+
+static void access_then(unsigned int bank, uint64_t va, unsigned int how, judge_check *check,
+			const uint64_t *want)
+{
+	bench_access(bank, va, how);
+	judge_tell(&(struct subject_msg){ .op = LAB_REG_READ, .arg = { CB(bank, FSR), 4 } },
+		   keep_fsr, NULL);
+	bench_look(bank, check, want);
+}
+
+static void check_reaches(const struct subject_msg *m, const uint64_t *want)
+{
+	char came[120], wanted[120];
+
+	bench_outcome(m->arg[0], came, sizeof(came));
+	snprintf(wanted, sizeof(wanted), "physical address 0x%" PRIx64, want[0]);
+	judge_same("what came of the access", came, wanted);
+	snprintf(came, sizeof(came), "physical address 0x%" PRIx64,
+		 bench.last.arg[7]);
+	judge_same("what the event SMMU_WALK said", came, wanted);
 }
 
 void bench_reaches(unsigned int bank, uint64_t va, unsigned int how, uint64_t pa)
 {
-	struct subject_msg answer;
-	char came[120], want[120];
+	access_then(bank, va, how, check_reaches, (uint64_t[JUDGE_WANTS]){ pa });
+}
 
-	bench_access(bank, va, how);
-	answer = bench.last;
-	bench_outcome(bank, came, sizeof(came));
-	bench.last = answer;
-	snprintf(want, sizeof(want), "physical address 0x%" PRIx64, pa);
-	judge_same("what came of the access", came, want);
-	snprintf(came, sizeof(came), "physical address 0x%" PRIx64,
-		 bench.last.arg[7]);
-	judge_same("what the event SMMU_WALK said", came, want);
+static void check_faults(const struct subject_msg *m, const uint64_t *want)
+{
+	char came[120], wanted[120];
+
+	bench_outcome(m->arg[0], came, sizeof(came));
+	snprintf(wanted, sizeof(wanted), "%s at level %" PRIu64 "%s", fault_name(want[0]),
+		 want[1], want[0] == SMMU_CB_FSR_EF ? " (PTWF: the walk itself)" : "");
+	judge_same("what came of the access", came, wanted);
 }
 
 void bench_faults(unsigned int bank, uint64_t va, unsigned int how, uint32_t fsr,
 		  unsigned int level)
 {
-	struct subject_msg answer;
-	char came[120], want[120];
+	access_then(bank, va, how, check_faults, (uint64_t[JUDGE_WANTS]){ fsr, level });
+	bench_write(CB(bank, FSR), 4, 0xffffffff);
+}
 
-	bench_access(bank, va, how);
-	answer = bench.last;
-	bench_outcome(bank, came, sizeof(came));
-	bench.last = answer;
-	snprintf(want, sizeof(want), "%s at level %u%s", fault_name(fsr), level,
-		 fsr == SMMU_CB_FSR_EF ? " (PTWF: the walk itself)" : "");
-	judge_same("what came of the access", came, want);
+static void check_hit(const struct subject_msg *m, const uint64_t *want)
+{
+	(void)m;
+	judge_same("found in the TLB", bench.last.arg[2] ? "yes" : "no",
+		   want[0] ? "yes" : "no");
 }
 
 void bench_was_hit(bool hit)
 {
-	judge_same("found in the TLB", bench.last.arg[2] ? "yes" : "no",
-		   hit ? "yes" : "no");
+	bench_look(0, check_hit, (uint64_t[JUDGE_WANTS]){ hit });
+}
+
+static void check_reads(const struct subject_msg *m, const uint64_t *want)
+{
+	(void)m;
+	judge_equal("descriptors read", bench.last.arg[3], want[0]);
 }
 
 void bench_made_reads(uint64_t reads)
 {
-	judge_equal("descriptors read", bench.last.arg[3], reads);
+	bench_look(0, check_reads, (uint64_t[JUDGE_WANTS]){ reads });
 }
 
 void bench_counted_reads(uint64_t reads)
 {
-	judge_equal("counted in w->reads", bench.last.arg[8], reads);
-	judge_equal("counted in stats.walk_reads", bench.last.arg[9], reads);
+	judge_equal("counted in w->reads", bench_last()->arg[8], reads);
+	judge_equal("counted in stats.walk_reads", bench_last()->arg[9], reads);
 }
 
 void bench_invalidate(unsigned int bank, uint64_t va, uint16_t asid)

@@ -7,6 +7,8 @@
 #ifndef FL_LABS_WALK_BENCH_H
 #define FL_LABS_WALK_BENCH_H
 
+#include <stddef.h>
+
 #include "labs/walk/walk_lab.h"
 #include "rig/smmu_bank.h"
 #include "smmu/smmu.h"
@@ -19,11 +21,14 @@
 enum { READ = 0, WRITE = 1, PRIVILEGED = 2 };
 
 struct bench {
-	uint64_t mem[LAB_PAGES * 512];
 	unsigned int pages;		/* in use */
 	uint64_t root[BENCH_BANKS];
 	unsigned int start[BENCH_BANKS];	/* level of the first table */
 	struct subject_msg last;	/* the answer to the last access */
+	uint64_t fsr;			/* after it */
+	unsigned int hits;		/* accesses that the TLB served */
+	size_t words;			/* of mem: from here on nothing was written */
+	uint64_t mem[LAB_PAGES * 512];
 };
 extern struct bench bench;
 
@@ -48,12 +53,16 @@ void bench_poke(uint64_t pa, uint64_t value);
 void bench_map(unsigned int bank, uint64_t va, uint64_t pa, unsigned int level,
 	       uint64_t bits);
 
-/* An access; its answer is in bench.last. how: READ, WRITE, PRIVILEGED. */
+/* An access. how: READ, WRITE, PRIVILEGED. */
 void bench_access(unsigned int bank, uint64_t va, unsigned int how);
+/* The answer to the last one. */
+const struct subject_msg *bench_last(void);
+/* How many the TLB has served. */
+unsigned int bench_hits(void);
 /* The same, and what must come of it. */
 void bench_reaches(unsigned int bank, uint64_t va, unsigned int how,
 		   uint64_t pa);
-/* fsr: the bit of FSR. The fault is read and cleared. */
+/* fsr: the bit of FSR, which is cleared. */
 void bench_faults(unsigned int bank, uint64_t va, unsigned int how, uint32_t fsr,
 		  unsigned int level);
 /* Was the last one a hit? Reads of descriptors it made? */

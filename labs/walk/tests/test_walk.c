@@ -12,9 +12,9 @@
 static void first_is(unsigned int level, uint64_t table)
 {
 	judge_same("the walk came to a first table",
-		   bench.last.arg[4] ? "yes" : "no", "yes");
-	judge_equal("level of the first table", bench.last.arg[5], level);
-	judge_equal("address of the first table", bench.last.arg[6], table);
+		   bench_last()->arg[4] ? "yes" : "no", "yes");
+	judge_equal("level of the first table", bench_last()->arg[5], level);
+	judge_equal("address of the first table", bench_last()->arg[6], table);
 	bench_write(CB(0, FSR), 4, 0xffffffff);
 }
 
@@ -75,10 +75,10 @@ JUDGE(input_range, "an address beyond T0SZ is a translation fault at level 0")
 		first_is(bench.start[0], bench.root[0]);
 		bench_faults(0, end, READ, SMMU_CB_FSR_TF, 0);
 		bench_made_reads(0);
-		judge_equal("tables the walk came to", bench.last.arg[4], 0);
+		judge_equal("tables the walk came to", bench_last()->arg[4], 0);
 		bench_faults(0, UINT64_C(0xffff800000000000), WRITE,
 			     SMMU_CB_FSR_TF, 0);
-		judge_equal("tables the walk came to", bench.last.arg[4], 0);
+		judge_equal("tables the walk came to", bench_last()->arg[4], 0);
 	}
 }
 
@@ -96,13 +96,13 @@ JUDGE(no_walk, "EPD0, another granule, AArch32: no walk, a translation fault")
 		judge_did("TCR 0x%x", tcr[i]);
 		bench_write(CB(0, TCR), 4, tcr[i]);
 		bench_faults(0, VA, READ, SMMU_CB_FSR_TF, 0);
-		judge_equal("tables the walk came to", bench.last.arg[4], 0);
+		judge_equal("tables the walk came to", bench_last()->arg[4], 0);
 	}
 	bench_write(CB(0, TCR), 4, 16);
 	judge_did("CBA2R.VA64 0: the tables would be AArch32");
 	bench_write(GR1(CBA2R(0)), 4, 0);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_TF, 0);
-	judge_equal("tables the walk came to", bench.last.arg[4], 0);
+	judge_equal("tables the walk came to", bench_last()->arg[4], 0);
 }
 
 JUDGE(one_descriptor, "a level reads the one descriptor that the address names")
@@ -120,7 +120,7 @@ JUDGE(one_descriptor, "a level reads the one descriptor that the address names")
 			bench_access(0, a, READ);
 			bench_made_reads(1);
 			judge_equal("address of the read",
-				    bench.last.arg[LAB_AT_READS],
+				    bench_last()->arg[LAB_AT_READS],
 				    bench_at(0, a, bench.start[0]));
 			bench_write(CB(0, FSR), 4, 0xffffffff);
 		}
@@ -133,9 +133,8 @@ static void walk_broken(unsigned int how)
 	judge_did("%s at the first descriptor",
 		  how == SMMU_MEM_ABORT ? "a bus error" : "poison");
 	bench_write(CB(0, FSR), 4, 0xffffffff);
-	bench.last = (struct subject_msg){
-		.op = LAB_BREAK, .arg = { bench_at(0, VA, 0), how } };
-	judge_ask(&bench.last);
+	judge_tell(&(struct subject_msg){ .op = LAB_BREAK, .arg = { bench_at(0, VA, 0), how } },
+		   NULL, NULL);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_EF, 0);
 	bench_made_reads(1);
 	bench_counted_reads(1);
@@ -196,12 +195,12 @@ JUDGE(four_levels, "four tables, each from the descriptor before")
 	bench_faults(0, VA, READ, SMMU_CB_FSR_TF, 3);
 	for (level = 0; level <= 3; level++)
 		judge_equal("address of a read",
-			    bench.last.arg[LAB_AT_READS + level], want[level]);
+			    bench_last()->arg[LAB_AT_READS + level], want[level]);
 	bench_made_reads(4);
 	judge_did("the same with attributes in bits 63:59 and 11:2 of a table");
 	bench_poke(want[1], bench_peek(want[1]) | UINT64_C(0x1f) << 59 | 0xffc);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_TF, 3);
-	judge_equal("address of the last read", bench.last.arg[LAB_AT_READS + 3],
+	judge_equal("address of the last read", bench_last()->arg[LAB_AT_READS + 3],
 		    want[3]);
 }
 
