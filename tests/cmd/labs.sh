@@ -240,6 +240,7 @@ expect 1 'it does not read what it answers' 'answers to what was not read hold n
 
 # Questions that are asked together, and those that nobody waits for.
 cat > "$dir/together.c" <<- 'END'
+	#include <stddef.h>
 	#include "tools/grade/judge.h"
 	static struct subject_msg question(uint64_t arg)
 	{
@@ -251,11 +252,21 @@ cat > "$dir/together.c" <<- 'END'
 
 		judge_ask(&m);
 	}
+	static void check_answer(const struct subject_msg *m, const uint64_t *want)
+	{
+		judge_equal("the answer", m->arg[0], want[2]);
+	}
 	static void tell(uint64_t arg)
 	{
 		struct subject_msg m = question(arg);
 
-		judge_tell(&m);
+		judge_tell(&m, NULL, NULL);
+	}
+	static void expect(uint64_t arg, uint64_t answer)
+	{
+		struct subject_msg m = question(arg);
+
+		judge_tell(&m, check_answer, (uint64_t[]){ 0, 0, answer });
 	}
 	JUDGE(order, "all are answered, in their order")
 	{
@@ -274,6 +285,10 @@ cat > "$dir/together.c" <<- 'END'
 		m[0] = question(1);
 		judge_ask(m);
 		judge_equal("answers in all", m[0].arg[0], 172);
+		for (i = 0; i < 100; i++)
+			expect(1, 173 + i);
+		judge_settle();
+		expect(1, 273);
 	}
 	JUDGE(crash, "the step at which it crashed is the last one")
 	{
@@ -284,6 +299,23 @@ cat > "$dir/together.c" <<- 'END'
 		judge_did("the third step");
 		ask(1);
 	}
+	JUDGE(later, "the step whose answer was wrong is the last one")
+	{
+		judge_did("the first step");
+		expect(1, 1);
+		judge_did("the second step");
+		expect(1, 3);
+		judge_did("the third step");
+		ask(1);
+	}
+	JUDGE(own, "what was wrong before something else was is what is told")
+	{
+		judge_did("the first step");
+		expect(1, 7);
+		judge_did("the second step");
+		judge_equal("another number", 1, 2);
+	}
+	JUDGE(behind, "an answer that was not looked at") { ask(1); expect(1, 7); }
 	JUDGE(last, "nothing is asked after that") { ask(1); tell(0); }
 	JUDGE(forever, "the others get no answer")
 	{
@@ -307,7 +339,7 @@ cat > "$dir/counts.c" <<- 'END'
 		m->arg[0] = ++n;
 	}
 END
-rubric 'Group' ' 25 order' ' 25 crash' ' 25 last' ' 25 forever'
+rubric 'Group' ' 20 order' ' 20 crash' ' 20 last' ' 10 forever' ' 10 later' ' 10 own' ' 10 behind'
 $LAB_COMPILE -w -c -o "$dir/together.o" "$dir/together.c"
 $LAB_COMPILE -w -c -o "$dir/counts.o" "$dir/counts.c"
 $LAB_LINK -o "$dir/counts" "$dir/counts.o" "$O/tools/grade/subject.o" "$B/libboard.a" \
@@ -316,11 +348,20 @@ $LAB_LINK -o "$dir/together" "$dir/together.o" $(ls "$O"/tools/grade/*.o | grep 
 	"$B/libtools.a" "$B/libboard.a" "$B/libfaultline.a" "$B/libboard.a" $LAB_LIBS
 together() { "$dir/together" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/counts" --only "$1"; }
 together order > "$dir/order" 2>&1
-expect 0 '25 of 25  pass' 'questions are answered in their order' cat "$dir/order"
+expect 0 '20 of 20  pass' 'questions are answered in their order' cat "$dir/order"
 together crash > "$dir/crash" 2>&1
 expect 0 'crashed: signal 6' 'a message without an answer can crash the subject' cat "$dir/crash"
 expect 0 'the second step' 'the report ends with the step that crashed' cat "$dir/crash"
 expect 1 '' 'and has no later one' grep 'the third step' "$dir/crash"
+together later > "$dir/later" 2>&1
+expect 0 'the second step' 'the report ends with the step whose answer was wrong' cat "$dir/later"
+expect 0 'expected: 3' 'and says what was expected' cat "$dir/later"
+expect 1 '' 'and has no later step' grep 'the third step' "$dir/later"
+together own > "$dir/own" 2>&1
+expect 0 'expected: 7' 'an answer that was wrong before another number was' cat "$dir/own"
+expect 1 '' 'and nothing behind it' grep -e 'the second step' -e 'another number' "$dir/own"
+together behind > "$dir/behind" 2>&1
+expect 0 'expected: 7' 'an answer that nobody was waiting for at the end' cat "$dir/behind"
 together last > "$dir/last" 2>&1
 expect 0 'crashed: signal 6' 'and so can the last message of a test' cat "$dir/last"
 together forever > "$dir/forever" 2>&1

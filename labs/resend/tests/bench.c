@@ -20,8 +20,7 @@ static const char *tx_name(uint64_t state)
 
 static const char *rx_name(uint64_t state)
 {
-	static const char *const name[] = { "FREE", "CHECK", "COLLECT",
-					    "WRITE", "FAULT" };
+	static const char *const name[] = { "FREE", "CHECK", "COLLECT", "WRITE", "FAULT" };
 
 	return state < 5 ? name[state] : "no state";
 }
@@ -118,8 +117,7 @@ static uint64_t bench_read_reg(uint32_t off)
 
 void bench_sized(unsigned int contexts, unsigned int rx_contexts)
 {
-	judge_did("a new engine, %u contexts, %u receive contexts", contexts,
-		  rx_contexts);
+	judge_did("a new engine, %u contexts, %u receive contexts", contexts, rx_contexts);
 	taken.next = taken.end = 0;
 	bench_do2(LAB_NEW, contexts, rx_contexts);
 }
@@ -157,8 +155,7 @@ void bench_go(unsigned int ctx, unsigned int op, unsigned int len)
 void bench_act(unsigned int ctx, uint32_t act, unsigned int code)
 {
 	if (act == NIC_CTX_CTRL_KILL)
-		judge_did("context %u: KILL, status %u (%s)", ctx, code,
-			  status_name(code));
+		judge_did("context %u: KILL, status %u (%s)", ctx, code, status_name(code));
 	else
 		judge_did("context %u: %s", ctx, act == NIC_CTX_CTRL_EXPIRE ?
 						 "EXPIRE" : "RELEASE");
@@ -216,8 +213,7 @@ unsigned int bench_note(unsigned int kind)
 
 void bench_no_note(void)
 {
-	judge_equal("a note for the firmware",
-		    !!(pop_note() & NIC_ENG_EVT_POP_VALID), 0);
+	judge_equal("a note for the firmware", !!(pop_note() & NIC_ENG_EVT_POP_VALID), 0);
 }
 
 void bench_verdict(unsigned int rxc, unsigned int serial, unsigned int code)
@@ -258,8 +254,7 @@ unsigned int bench_pop(unsigned int side, unsigned int index)
 
 	judge_equal("a fault in the queue", !!(v & NIC_ENG_FLT_REF_VALID), 1);
 	judge_equal("its side", v >> NIC_ENG_FLT_REF_SIDE_SHIFT & 1, side);
-	judge_equal("its context", v >> NIC_ENG_FLT_REF_INDEX_SHIFT & 0xff,
-		    index);
+	judge_equal("its context", v >> NIC_ENG_FLT_REF_INDEX_SHIFT & 0xff, index);
 	judge_did("the driver takes the fault of %s context %u",
 		  side == TX ? "transmit" : "receive", index);
 	bench_write_reg(NIC_ENG_FLT_POP, 4, fl_errata_pop());
@@ -270,8 +265,7 @@ void bench_ready(unsigned int side, unsigned int index, unsigned int serial,
 		 unsigned int code)
 {
 	judge_did("the driver writes READY: %s context %u, serial %u, code %u",
-		  side == TX ? "transmit" : "receive", index, serial & 0xff,
-		  code);
+		  side == TX ? "transmit" : "receive", index, serial & 0xff, code);
 	bench_write_reg(NIC_ENG_READY, 4,
 			fl_errata_ready(index << NIC_ENG_READY_INDEX_SHIFT |
 					side << NIC_ENG_READY_SIDE_SHIFT |
@@ -282,8 +276,7 @@ void bench_ready(unsigned int side, unsigned int index, unsigned int serial,
 
 void bench_faults(unsigned int n)
 {
-	judge_equal("faults in the queue", bench_read_reg(NIC_ENG_FLT_COUNT),
-		    n);
+	judge_equal("faults in the queue", bench_read_reg(NIC_ENG_FLT_COUNT), n);
 }
 
 void bench_run(unsigned int channel)
@@ -303,8 +296,7 @@ void bench_steps(unsigned int channel, unsigned int n)
 void bench_room(uint64_t frames)
 {
 	if (frames < 1000)
-		judge_did("the wire has room for %u frames",
-			  (unsigned int)frames);
+		judge_did("the wire has room for %u frames", (unsigned int)frames);
 	else
 		judge_did("the wire has room again");
 	bench_do2(LAB_ROOM, frames, 0);
@@ -314,7 +306,6 @@ static void bench_peer_says(unsigned int from, unsigned int op,
 			    unsigned int ctx, unsigned int gen,
 			    unsigned int attempt, unsigned int code)
 {
-
 	if (op == WOP_NAK || code)
 		judge_did("node %u says %s: context %u, generation %u, "
 			  "attempt %u, status %u (%s)", from,
@@ -357,8 +348,7 @@ static void bench_tell(const struct block *b, const char *what)
 {
 	judge_did("node %u sends %s of a %s: context %u, generation %u, "
 		  "attempt %u", b->from, what,
-		  wire_opcode_name((uint8_t)b->op), b->ctx, b->gen & 0xffff,
-		  b->attempt & 0xff);
+		  wire_opcode_name((uint8_t)b->op), b->ctx, b->gen & 0xffff, b->attempt & 0xff);
 }
 
 void bench_cell(const struct block *b, unsigned int n)
@@ -452,8 +442,7 @@ void bench_stands(unsigned int ctx, unsigned int state, unsigned int status)
 
 unsigned int bench_rx_state(unsigned int rxc)
 {
-	return bench_read_reg(NIC_RXC_BASE(rxc) + NIC_RXC_STATE) &
-	       NIC_RXC_STATE_STATE_MASK;
+	return bench_read_reg(NIC_RXC_BASE(rxc) + NIC_RXC_STATE) & NIC_RXC_STATE_STATE_MASK;
 }
 
 void bench_rx(unsigned int rxc, unsigned int state)
@@ -577,8 +566,7 @@ static const char *sent_name(const struct sent *s)
 
 void bench_sent_nothing(void)
 {
-	judge_same("the next frame that left", sent_name(bench_take()),
-		   "nothing");
+	judge_same("the next frame that left", sent_name(bench_take()), "nothing");
 }
 
 void bench_sent_answer(const struct block *b, unsigned int op, unsigned int code,
@@ -604,8 +592,7 @@ void bench_sent_block(unsigned int ctx, unsigned int gen, unsigned int attempt,
 
 		n = len - off < LAB_CELL_BYTES ? len - off : LAB_CELL_BYTES;
 		s = bench_take();
-		judge_same("the next frame that left", sent_name(s),
-			   sent_name(&want));
+		judge_same("the next frame that left", sent_name(s), sent_name(&want));
 		judge_same("its bytes", s->map == bench_sum_of(0, at + off, n) ?
 			   "those of the source" : "others",
 			   "those of the source");
