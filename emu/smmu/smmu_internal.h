@@ -293,16 +293,9 @@ bool smmu_bank_next_released(struct smmu *s, struct smmu_stalled *h);
 /* Recompute the one interrupt line from FSR, sGFSR and their enables. */
 void smmu_irq_update(struct smmu *s);
 
-/*
- * walk.c. But for stats.walk_reads, a walk has not been before it leaves something behind:
- * statistics and the walk cache, or its records as well.
- */
+/* walk.c. But for stats.walk_reads, a walk has not been before it leaves something behind. */
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
-void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
-		     const struct smmu_walk *w);
-void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,
-		    const struct smmu_walk *w);
 
 /* walk_cache.c; _find and _fill: only where there are entries */
 bool smmu_walk_cache_create(struct smmu_walk_cache *c, uint32_t entries);
@@ -314,6 +307,9 @@ smmu_walk_cache_find(const struct smmu_walk_cache *c, uint64_t va,
 /* e: level, table, taken. */
 void smmu_walk_cache_fill(struct smmu_walk_cache *c, uint64_t va, uint8_t vmid,
 			  uint16_t asid, struct smmu_walk_entry e);
+/* Count a walk, and keep the tables that it came through. */
+void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		     const struct smmu_walk *w);
 /* What belongs to all of these goes; NULL stands for any. */
 void smmu_walk_cache_drop(struct smmu_walk_cache *c, const uint64_t *va,
 			  const uint8_t *vmid, const uint16_t *asid);

@@ -110,6 +110,24 @@ const struct smmu_tlb_entry *smmu_walked(struct smmu *s, unsigned int n,
 			     s->env.frame_tag(s->env.ctx, block));
 }
 
+/* What it has read, level by level. */
+static void walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		      const struct smmu_walk *w)
+{
+	/* Of the reads the last may have failed: it has shown nothing. */
+	unsigned int level, end = w->first + w->reads - w->aborted;
+	const struct smmu_walk_seen *seen = w->seen;
+
+	smmu_walk_leave(s, n, a, w);
+	if (w->cached)
+		smmu_emit(s, EV_SMMU_WALK_CACHE, a, a->cause, n, a->va,
+			  w->first, seen[w->first].table);
+	for (level = w->first; level < end; level++)
+		smmu_emit(s, EV_SMMU_LEVEL, a, a->cause, level,
+			  seen[level].table, seen[level].index,
+			  seen[level].desc);
+}
+
 static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 				       struct smmu_access *a, bool privileged,
 				       const struct smmu_tlb_entry **entry)
@@ -117,7 +135,7 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 	struct smmu_walk w;
 
 	smmu_walk(s, n, a, &w);
-	smmu_walk_tell(s, n, a, &w);
+	walk_tell(s, n, a, &w);
 	a->ready_ns = walk_time(s, a, w.reads, a->ready_ns);
 	if (w.fault)
 		return smmu_bank_fault(s, n, a, w.fault,

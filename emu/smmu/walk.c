@@ -3,8 +3,8 @@
  * The stage-1 walk of AArch64 tables with a 4 KB granule (sources: smmu-ptes; Arm
  * ARM DDI 0487, chapter D8). Nine address bits a level, levels 0 to 3; blocks
  * of 1 GB at level 1 and 2 MB at level 2. A walk reads memory and nothing else: it has
- * no effect on registers, TLB or trace. The caller reports it (smmu_walk_tell()), which
- * fills the walk cache, where there is one.
+ * no effect on registers, TLB or trace: who asked for it counts and reports it, and fills the
+ * walk cache, where there is one (smmu_walk_leave()).
  */
 #include "smmu_internal.h"
 
@@ -192,41 +192,4 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	w->seen[p.level].table = p.table;
 	while (walk_level(s, b, a, &p, w))
 		;
-}
-
-void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
-		     const struct smmu_walk *w)
-{
-	const struct smmu_bank *b = &s->bank[n];
-	struct smmu_walk_entry below = { .taken = w->taken };
-	unsigned int level;
-
-	s->stats.walks++;
-	if (!s->walk_cache.entries)
-		return;
-	for (level = w->first; level + 1u < w->first + w->reads; level++) {
-		below.level = (uint8_t)(level + 1);
-		below.table = w->seen[level].desc & PTE_ADDR;
-		below.taken |= w->seen[level].desc &
-			       (PTE_TABLE_NOUSER | PTE_TABLE_RDONLY);
-		smmu_walk_cache_fill(&s->walk_cache, smmu_untag(a->va), b->vmid,
-				     b->asid, below);
-	}
-}
-
-void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,
-		    const struct smmu_walk *w)
-{
-	/* Of the reads the last may have failed: it has shown nothing. */
-	unsigned int level, end = w->first + w->reads - w->aborted;
-	const struct smmu_walk_seen *seen = w->seen;
-
-	smmu_walk_leave(s, n, a, w);
-	if (w->cached)
-		smmu_emit(s, EV_SMMU_WALK_CACHE, a, a->cause, n, a->va,
-			  w->first, seen[w->first].table);
-	for (level = w->first; level < end; level++)
-		smmu_emit(s, EV_SMMU_LEVEL, a, a->cause, level,
-			  seen[level].table, seen[level].index,
-			  seen[level].desc);
 }

@@ -12,6 +12,8 @@
  */
 #include "smmu_internal.h"
 
+#include "faultline/pte.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,5 +95,25 @@ void smmu_walk_cache_drop(struct smmu_walk_cache *c, const uint64_t *va,
 		if (e->level && (!va || e->prefix == prefix_of(*va, e->level)) &&
 		    (!vmid || e->vmid == *vmid) && (!asid || e->asid == *asid))
 			e->level = 0;
+	}
+}
+
+void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		     const struct smmu_walk *w)
+{
+	const struct smmu_bank *b = &s->bank[n];
+	struct smmu_walk_entry below = { .taken = w->taken };
+	unsigned int level;
+
+	s->stats.walks++;
+	if (!s->walk_cache.entries)
+		return;
+	for (level = w->first; level + 1u < w->first + w->reads; level++) {
+		below.level = (uint8_t)(level + 1);
+		below.table = w->seen[level].desc & PTE_ADDR;
+		below.taken |= w->seen[level].desc &
+			       (PTE_TABLE_NOUSER | PTE_TABLE_RDONLY);
+		smmu_walk_cache_fill(&s->walk_cache, smmu_untag(a->va), b->vmid,
+				     b->asid, below);
 	}
 }
