@@ -3,6 +3,7 @@
  * Calls of the system that fail, or are interrupted: the system layer says so, does them
  * again, and leaves everything as it was. variants: posix
  */
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -221,4 +222,26 @@ TEST("descriptors are closed one by one also where there is no limit of them, or
 	EXPECT_EXIT(in_child(no_limit), 0);
 	fail_answer(FAIL_SYSCONF, 1, 1, 1 << 30);
 	EXPECT_EXIT(in_child(no_limit), 0);
+}
+
+TEST("a CPU is idle when no more want to run than there are CPUs, and that is known")
+{
+	static const char load[] = "/proc/loadavg";
+	char as_many[64], more[64];
+
+	snprintf(as_many, sizeof(as_many), "9.00 9.00 9.00 %u/900 77\n", os_cpus());
+	snprintf(more, sizeof(more), "0.00 0.00 0.00 %u/900 77\n", os_cpus() + 1);
+	fail_text(load, as_many);
+	EXPECT_EQ(os_cpu_idle(), on_linux());
+	fail_text(load, more);
+	EXPECT(!os_cpu_idle());
+	STEP("it is not known");
+	fail_text(load, "not a number");
+	EXPECT(!os_cpu_idle());
+	fail_text(load, as_many);
+	fail_at(FAIL_READ, 1, 1, EIO);
+	EXPECT(!os_cpu_idle());
+	fail_at(FAIL_OPEN, 1, 1, ENOENT);
+	EXPECT(!os_cpu_idle());
+	fail_end();
 }
