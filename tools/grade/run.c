@@ -117,7 +117,10 @@ static enum verdict run_one_test(struct grade *g, struct grade_test *t,
 	return (enum verdict)r.verdict;
 }
 
-/* What questions that were asked together do not tell, those that are asked one by one do. */
+/*
+ * A test that failed when its questions were asked together is run again, one question at a
+ * time: then the last of its steps is the one that was wrong.
+ */
 static enum verdict run_and_explain(struct grade *g, struct grade_test *t,
 				    const struct judge_test *j)
 {
@@ -129,6 +132,7 @@ static enum verdict run_and_explain(struct grade *g, struct grade_test *t,
 	if (v == V_PASS || v >= V_NO_START || !g->late)
 		return v;
 	text = t->text;
+	t->text = NULL;
 	g->careful = true;
 	again = run_one_test(g, t, j);
 	if (again != V_PASS) {
@@ -136,6 +140,7 @@ static enum verdict run_and_explain(struct grade *g, struct grade_test *t,
 		return again;
 	}
 	/* Its answers are not always the same. */
+	free(t->text);
 	t->text = text;
 	return v;
 }
