@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "rig/packets.h"
 
+#include "os/os.h"
+
 static struct packets *packets_of(struct rig *g)
 {
 	return (struct packets *)(void *)g;
@@ -13,7 +15,7 @@ void packets_open(struct packets *io, const struct rig_unit *unit)
 	io->unit = unit;
 	io->trace = trace_create(&(struct trace_config){ .ring_records = 256 });
 	io->mem = calloc(1, RIG_BYTES);
-	io->out = calloc(RIG_FRAMES, sizeof(*io->out));
+	io->out = os_room(RIG_FRAMES, sizeof(*io->out));
 	for (i = 0; i < RIG_PAGES; i++)
 		io->present[i] = true;
 	for (i = 0; i < RIG_KEYS; i++)
@@ -26,7 +28,7 @@ void packets_close(struct packets *io)
 	if (io->trace)
 		trace_destroy(io->trace);
 	free(io->mem);
-	free(io->out);
+	os_room_end(io->out, RIG_FRAMES, sizeof(*io->out));
 }
 
 uint8_t *rig_at(struct rig *g, uint64_t va)

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "os/os.h"
+
 #define FLIGHT	4096
 
 struct wire_pair wire;
@@ -10,7 +12,7 @@ struct wire_pair wire;
 void wire_draw(uint64_t seed, const char *name)
 {
 	rng_init(&wire.rng, seed, name);
-	wire.flying = malloc(FLIGHT * sizeof(*wire.flying));
+	wire.flying = os_room(FLIGHT, sizeof(*wire.flying));
 }
 
 uint32_t draw_below(uint32_t n)
@@ -60,7 +62,7 @@ uint8_t *wire_unit(unsigned int node, struct packets *io)
 
 void wire_end(void)
 {
-	free(wire.flying);
+	os_room_end(wire.flying, FLIGHT, sizeof(*wire.flying));
 	memset(&wire, 0, sizeof(wire));
 }
 
