@@ -47,7 +47,7 @@ static void sanitizer_destroy(struct os_coroutine *c)
 
 	__lsan_unregister_root_region(c->bottom, c->room);
 #ifndef COROUTINE_UCONTEXT
-	/* A mark of 8 MB is 1 MB: only of the frames that it leaves, for whoever has the room next. */
+	/* Marks of all 8 MB are 1 MB. For whoever has the room next, those of frames do. */
 	if ((const char *)c->sp - bottom > (ptrdiff_t)LEFT_BYTES)
 		low = (const char *)c->sp - LEFT_BYTES;
 #endif
