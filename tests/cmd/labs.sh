@@ -308,7 +308,7 @@ cat > "$dir/together.c" <<- 'END'
 		judge_did("the third step");
 		ask(1);
 	}
-	JUDGE(own, "what was wrong before something else was is what is told")
+	JUDGE(own, "the first wrong answer is the one that is reported")
 	{
 		judge_did("the first step");
 		expect(1, 7);
