@@ -85,6 +85,7 @@ endif
 # The folder of a variant names what differs from the usual: build/asan, build/posix,
 # build/page16-asan.
 empty :=
+quote := '
 VARIANT := $(subst $(empty) ,-,$(strip $(OTHER_STEP) $(OTHER_OS) $(OTHER_PAGE) \
 	   $(filter-out plain,$(SAN))))
 B := build/$(or $(VARIANT),plain)
@@ -108,8 +109,9 @@ ifeq ($(SAN)$(OTHER_OS)$(OTHER_PAGE),plain)
 FAST := -O3
 endif
 endif
+CC_SAYS := $(subst $(quote),,$(shell $(CC) --version 2>/dev/null))
 # $(call can,FLAGS[,OTHERS]): FLAGS, if the compiler knows them beside OTHERS; asked once.
-can = $(shell CC='$(CC)' tools/asked '$(B)/asked/cc$(subst $(empty) ,,$(1))' \
+can = $(shell tools/asked '$(B)/asked/cc$(subst $(empty) ,,$(1))' '$(CC_SAYS)' \
 	'echo "int x;" | $(CC) $(2) $(1) -Werror -x c -c -o /dev/null - 2>/dev/null && echo "$(1)"')
 # What was just stored as two fields is not loaded as one vector: such a load waits until all
 # stores before it have left the processor.
@@ -136,13 +138,20 @@ ifeq ($(SAN),tsan)
 SAN_tsan += $(call can,-Wno-tsan)
 endif
 
-URCU_CFLAGS := $(shell pkg-config --cflags liburcu-qsbr 2>/dev/null)
-URCU_LIBS := $(shell pkg-config --libs liburcu-qsbr 2>/dev/null || \
-	       echo -lurcu-qsbr -lurcu-common)
+URCU := $(shell pkg-config --cflags --libs liburcu-qsbr 2>/dev/null || \
+	echo -lurcu-qsbr -lurcu-common)
+URCU_CFLAGS := $(filter-out -l% -L% -Wl%,$(URCU))
+URCU_LIBS := $(filter-out $(URCU_CFLAGS),$(URCU))
 
 COMPILE = $(CC) -std=gnu11 $(CFLAGS) $(SAN_$(SAN)) $(WARN) $(DEFINES) \
 	-DHOST_PAGE_SHIFT=$(SHIFT_$(PAGE)) -MMD -MP -pthread
 LINK = $(CC) $(CFLAGS) $(SAN_$(SAN)) -pthread
+# For what is linked again and again: half of the time when LLD does it. A compiler for another
+# machine looks for another linker.
+ifeq ($(SYSTEM),Linux)
+QUICK_LD := $(if $(filter cc gcc% clang%,$(notdir $(firstword $(CC)))),\
+	    $(if $(shell command -v ld.lld),-fuse-ld=lld))
+endif
 # Before 2.34 glibc has shm_open and dlopen in libraries of their own.
 LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-lrt)
 

@@ -47,12 +47,12 @@ endif
 # files.)
 ifeq ($(SAN),plain)
 LAB_STATIC := -static -Wl,--defsym,dlopen=0
-LAB_ALONE = $(shell CC='$(CC)' tools/asked $(B)/asked/lab-alone 'mkdir -p $(LAB_OUT) && \
-	    echo "int main(void) { return 0; }" | $(LINK) $(LAB_STATIC) -x c \
+LAB_ALONE = $(shell tools/asked $(B)/asked/lab-alone '$(CC_SAYS)' 'mkdir -p $(LAB_OUT) && \
+	    echo "int main(void) { return 0; }" | $(LINK) $(QUICK_LD) $(LAB_STATIC) -x c \
 	    -o $(LAB_OUT)/alone - $(LIBS) 2>/dev/null && echo "$(LAB_STATIC)"; \
 	    rm -f $(LAB_OUT)/alone')
 endif
-LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' \
+LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK) $(QUICK_LD)' LAB_LIBS='$(LIBS)' \
 	LAB_ALONE='$(LAB_ALONE)' RTL_GEN='$(RTL_GEN)'
 
 NM ?= nm
@@ -66,7 +66,7 @@ $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
 			$(call lab_shared,$(1))) $(ARCHIVES)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(LINK) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
+	$$(Q)$$(LINK) $(QUICK_LD) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
 
 # The board without the lab's files, which a work replaces, and the names that the other
 # files define. Debug information is stripped: the linker would copy it for each work.
@@ -128,7 +128,6 @@ endif
 
 # LAB, if there is such a lab; and LAB as one word of the shell, whatever is in it.
 lab := $(if $(filter 1,$(words $(LAB))),$(filter $(LABS),$(LAB)))
-quote := '
 lab_word := '$(subst $(quote),'\'',$(LAB))'
 
 lab-named: lab-known
@@ -191,7 +190,7 @@ lab-batch: lab-named $(if $(lab),lab-$(lab))
 
 # For a shell that calls tools/lab/grade itself.
 lab-env:
-	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' RTL_GEN='$(RTL_GEN)'"
+	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK) $(QUICK_LD)' LAB_LIBS='$(LIBS)' RTL_GEN='$(RTL_GEN)'"
 	@echo "export LAB_ALONE='$(LAB_ALONE)'"
 	@echo "export LAB_COMPILE='$(LAB_COMPILE)'"
 

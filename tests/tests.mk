@@ -54,13 +54,6 @@ UNCOVERED := %_confine.c %_escape.c %_udp_hostile.c %/test_work.c
 PLAIN_SRC := $(filter $(UNCOVERED) %swarm.c %/test_resident.c,$(UNIT_SRC))
 plain-programs: $(FAULTLINE) $(call unit_here,$(PLAIN_SRC) $(LAB_UNIT)) $(EXAMPLE_BIN)
 
-# Two hundred programs, each with the whole board: half of the time when LLD links them. A
-# compiler for another machine looks for another linker.
-ifeq ($(SYSTEM),Linux)
-UNIT_LD := $(if $(filter cc gcc% clang%,$(notdir $(firstword $(CC)))),\
-	   $(if $(shell command -v ld.lld),-fuse-ld=lld))
-endif
-
 # The calls of the C library that rig/fail.c can make fail.
 FAIL_LD := $(if $(filter Linux,$(SYSTEM)),$(patsubst %,-Xlinker --wrap=%,malloc calloc realloc \
 	   aligned_alloc mmap mprotect syscall pthread_create pthread_attr_getstack pthread_getattr_np \
@@ -78,7 +71,7 @@ $(LIES_BIN): LINK += -Wl,--wrap=board_read
 $(UNIT_BIN) $(LAB_UNIT_BIN): $(HARNESS_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) $(UNIT_LD) $(if $(filter %/rig/fail.o,$^),$(FAIL_LD)) -o $@ $(filter %.o,$^) $(LINK_LIBS)
+	$(Q)$(LINK) $(QUICK_LD) $(if $(filter %/rig/fail.o,$^),$(FAIL_LD)) -o $@ $(filter %.o,$^) $(LINK_LIBS)
 
 # Library and boards once more, with a stage (rig/attach_turn.h) instead of clock, threads
 # and waiting.

@@ -32,7 +32,8 @@ $(B)/faults/pair: $(O)/tests/faults/pair.o $(USER_LIB)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
-$(B)/faults/guests: $(O)/tests/faults/guests.o $(call rigs,tests/faults/guests.c) $(HARNESS_OBJ) \
+$(B)/faults/guests: $(O)/tests/faults/guests.o \
+		$(if $(UNIT_SRC),$(call rigs,tests/faults/guests.c)) $(HARNESS_OBJ) \
 		$(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)

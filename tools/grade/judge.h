@@ -58,7 +58,7 @@ void judge_ask_all(struct subject_msg *m, unsigned int n);
  * looks at the answer then; want, or NULL, is for it, and is copied. A test that fails after it
  * went on is run again, with each question asked at once, so that it ends at the right step.
  */
-#define JUDGE_WANTS 3
+#define JUDGE_WANTS 5
 typedef void judge_check(const struct subject_msg *answer, const uint64_t want[JUDGE_WANTS]);
 void judge_tell(const struct subject_msg *m, judge_check *check, const uint64_t want[JUDGE_WANTS]);
 

@@ -4,6 +4,7 @@
 
 #define PAGES	4u
 #define TURNS	400u
+#define NOTES	32u	/* taken at a time */
 
 /* The engine, for one block that a peer writes: until all its pages go through. */
 static unsigned int hidden_land(unsigned int first, unsigned int *serial,
@@ -93,10 +94,10 @@ static void expect_answer(struct model m[16], const uint64_t *n,
 
 JUDGE(random_reports, "reports of two processes, one of which leaves")
 {
+	static struct subject_msg note[NOTES];
 	static struct model m[16];
 	bool gone[2] = { false, false };
 	unsigned int i, k, answers = 0;
-	const uint64_t *n;
 
 	bench_new();
 	bench_open(0, STREAM, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
@@ -126,9 +127,12 @@ JUDGE(random_reports, "reports of two processes, one of which leaves")
 		for (k = 0, answers = 0; k < 16; k++)
 			answers += m[k].waiting;
 		bench_work(answers);
-		while ((n = bench_take())[0] != LAB_NOTHING)
-			if (n[0] == LAB_READY)
-				expect_answer(m, n, gone);
+		do {
+			bench_take(note, NOTES);
+			for (k = 0; k < NOTES; k++)
+				if (note[k].arg[0] == LAB_READY)
+					expect_answer(m, note[k].arg, gone);
+		} while (note[NOTES - 1].arg[0] != LAB_NOTHING);
 		for (k = 0; k < 16; k++)
 			judge_equal("an answer is missing", m[k].waiting, 0);
 	}

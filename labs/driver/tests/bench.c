@@ -10,30 +10,32 @@ const struct report a_report = {
 	.va = VA(FIRST, 0), .len = LAB_BLOCK, .map = 0xf,
 };
 
-/* Ask; whatever was done, a debug kernel must have nothing to say. */
-static uint64_t bench_ask(struct subject_msg *m)
+/* Whatever was done, a debug kernel must have nothing to say. */
+static void check_quiet(const struct subject_msg *m, const uint64_t *want)
 {
 	char check[sizeof(uint64_t) * (SUBJECT_ARGS - LAB_AT_CHECK) + 1] = "";
 
-	judge_ask(m);
+	(void)want;
 	memcpy(check, &m->arg[LAB_AT_CHECK], sizeof(check) - 1);
 	judge_same("what a debug kernel says", check[0] ? check : "nothing",
 		   "nothing");
-	return m->arg[0];
 }
 
-static uint64_t bench_ask4(uint32_t op, uint64_t a, uint64_t b, uint64_t c,
-			   uint64_t d)
+static void bench_ask(struct subject_msg *m)
 {
-	struct subject_msg m = { .op = op, .arg = { a, b, c, d } };
+	judge_ask(m);
+	check_quiet(m, NULL);
+}
 
-	return bench_ask(&m);
+static void bench_do(uint32_t op, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	judge_tell(&(struct subject_msg){ .op = op, .arg = { a, b, c, d } }, check_quiet, NULL);
 }
 
 void bench_new(void)
 {
 	judge_did("a new card");
-	bench_ask4(LAB_NEW, 0, 0, 0, 0);
+	bench_do(LAB_NEW, 0, 0, 0, 0);
 }
 
 void bench_open(unsigned int p, unsigned int stream, unsigned int mode,
@@ -46,9 +48,9 @@ void bench_open(unsigned int p, unsigned int stream, unsigned int mode,
 		  "asks for %s", p, stream,
 		  mode == FL_SYSTEM_STALL ? "stall" : "terminate",
 		  ask_for[resolve]);
-	bench_ask4(LAB_OPEN, p, stream, mode, resolve);
-	bench_ask4(LAB_MAP, p, FIRST, COUNT, MAY_READ | MAY_WRITE);
-	bench_ask4(LAB_REGION, p, VA(FIRST, 0), VA(COUNT, 0), 1);
+	bench_do(LAB_OPEN, p, stream, mode, resolve);
+	bench_do(LAB_MAP, p, FIRST, COUNT, MAY_READ | MAY_WRITE);
+	bench_do(LAB_REGION, p, VA(FIRST, 0), VA(COUNT, 0), 1);
 }
 
 void bench_usual(unsigned int mode, unsigned int resolve)
@@ -60,14 +62,14 @@ void bench_usual(unsigned int mode, unsigned int resolve)
 void bench_close(unsigned int p)
 {
 	judge_did("process %u leaves the card", p);
-	bench_ask4(LAB_CLOSE, p, 0, 0, 0);
+	bench_do(LAB_CLOSE, p, 0, 0, 0);
 }
 
 void bench_region(unsigned int p, uint64_t va, uint64_t bytes, bool write)
 {
 	judge_did("process %u: the region is 0x%" PRIx64 " to 0x%" PRIx64 "%s",
 		  p, va, va + bytes, write ? "" : ", not to be written");
-	bench_ask4(LAB_REGION, p, va, bytes, write);
+	bench_do(LAB_REGION, p, va, bytes, write);
 }
 
 void bench_map(unsigned int p, unsigned int first, unsigned int n,
@@ -78,7 +80,7 @@ void bench_map(unsigned int p, unsigned int first, unsigned int n,
 		  flags && !(flags & MAY_WRITE) ? ", not to be written" : "",
 		  flags && !(flags & MAY_READ) ? ", not to be read" : "",
 		  flags & (IS_IO | IS_PFNMAP) ? ", registers of a device" : "");
-	bench_ask4(LAB_MAP, p, first, n, flags);
+	bench_do(LAB_MAP, p, first, n, flags);
 }
 
 void bench_pages(unsigned int p, unsigned int first, unsigned int n,
@@ -89,7 +91,7 @@ void bench_pages(unsigned int p, unsigned int first, unsigned int n,
 
 	judge_did("process %u: pages %u to %u are %s", p, first, first + n - 1,
 		  name[is]);
-	bench_ask4(LAB_PAGES_ARE, p, first, n, is);
+	bench_do(LAB_PAGES_ARE, p, first, n, is);
 }
 
 void bench_says(unsigned int p, unsigned int page, unsigned int fault)
@@ -97,7 +99,7 @@ void bench_says(unsigned int p, unsigned int page, unsigned int fault)
 	judge_did("process %u: asked for page %u the kernel says %s", p, page,
 		  fault == SAYS_OOM ? "VM_FAULT_OOM" :
 		  fault == SAYS_MAJOR ? "VM_FAULT_MAJOR" : "VM_FAULT_SIGSEGV");
-	bench_ask4(LAB_FAULT_SAYS, p, page, fault, 0);
+	bench_do(LAB_FAULT_SAYS, p, page, fault, 0);
 }
 
 void bench_change(unsigned int p, enum lab_change what, uint64_t value)
@@ -115,7 +117,7 @@ void bench_change(unsigned int p, enum lab_change what, uint64_t value)
 		judge_did("process %u: %s: 0x%" PRIx64, p, name[what], value);
 	else
 		judge_did("process %u: %s", p, name[what]);
-	bench_ask4(LAB_CHANGE, p, what, value, 0);
+	bench_do(LAB_CHANGE, p, what, value, 0);
 }
 
 void bench_report(const struct report *r)
@@ -127,7 +129,7 @@ void bench_report(const struct report *r)
 		  r->side ? "receive" : "transmit", r->index, r->serial,
 		  r->stream, r->write ? "write" : "read", r->va, r->len,
 		  r->map, r->left);
-	bench_ask(&m);
+	judge_tell(&m, check_quiet, NULL);
 }
 
 void bench_channel(unsigned int side, unsigned int index, uint64_t va,
@@ -143,20 +145,25 @@ void bench_channel(unsigned int side, unsigned int index, uint64_t va,
 		  "of the block are left and 0x%" PRIx64 " of the transfer%s",
 		  side ? "write" : "read", va, index, left, xfer_left,
 		  held ? "; it is held" : "");
-	bench_ask(&m);
+	judge_tell(&m, check_quiet, NULL);
+}
+
+static void check_access(const struct subject_msg *m, const uint64_t *want)
+{
+	static const char *const name[] = { "goes on", "is refused", "is held",
+					    "reads zeros" };
+
+	check_quiet(m, NULL);
+	judge_same("the access", m->arg[0] < 4 ? name[m->arg[0]] : "?", name[want[0]]);
 }
 
 void bench_access(unsigned int stream, uint64_t va, bool write,
 		  unsigned int ticket, enum verdicts want)
 {
-	static const char *const name[] = { "goes on", "is refused", "is held",
-					    "reads zeros" };
-	uint64_t came;
-
 	judge_did("the card %s 0x%" PRIx64 ", stream 0x%x (access %u)",
 		  write ? "writes" : "reads", va, stream, ticket);
-	came = bench_ask4(LAB_ACCESS, stream, va, write, ticket);
-	judge_same("the access", came < 4 ? name[came] : "?", name[want]);
+	judge_tell(&(struct subject_msg){ .op = LAB_ACCESS, .arg = { stream, va, write, ticket } },
+		   check_access, (const uint64_t[JUDGE_WANTS]){ want });
 }
 
 /* Those that the tests write. */
@@ -188,29 +195,43 @@ void bench_smmu(uint32_t off, unsigned int bytes, uint64_t value)
 	snprintf(name, sizeof(name), "register 0x%x", off);
 	bench_reg_name(off, name);
 	judge_did("the SMMU's %s is set to 0x%" PRIx64, name, value);
-	bench_ask4(LAB_SMMU_WRITE, off, bytes, value, 0);
+	bench_do(LAB_SMMU_WRITE, off, bytes, value, 0);
 }
 
 uint64_t bench_smmu_get(uint32_t off, unsigned int bytes)
 {
-	return bench_ask4(LAB_SMMU_READ, off, bytes, 0, 0);
+	struct subject_msg m = { .op = LAB_SMMU_READ, .arg = { off, bytes } };
+
+	bench_ask(&m);
+	return m.arg[0];
+}
+
+static void check_irq(const struct subject_msg *m, const uint64_t *want)
+{
+	check_quiet(m, NULL);
+	judge_same("the interrupt line then", m->arg[2] ? "high" : "low", "low");
+	judge_equal("calls that said IRQ_HANDLED", m->arg[1], want[0]);
 }
 
 void bench_irq(enum lab_line line, unsigned int handled)
 {
-	struct subject_msg m = { .op = LAB_IRQ, .arg = { line, 8 } };
-
 	judge_did("%s", line == LAB_LINE_SMMU ? "fl_irq_smmu(), while its line is up" :
 						"fl_irq_fault(), while its line is up");
-	bench_ask(&m);
-	judge_same("the interrupt line then", m.arg[2] ? "high" : "low", "low");
-	judge_equal("calls that said IRQ_HANDLED", m.arg[1], handled);
+	judge_tell(&(struct subject_msg){ .op = LAB_IRQ, .arg = { line, 8 } }, check_irq,
+		   (const uint64_t[JUDGE_WANTS]){ handled });
+}
+
+static void check_work(const struct subject_msg *m, const uint64_t *want)
+{
+	check_quiet(m, NULL);
+	judge_equal("items of work", m->arg[0], want[0]);
 }
 
 void bench_work(unsigned int items)
 {
 	judge_did("workers take what is queued");
-	judge_equal("items of work", bench_ask4(LAB_WORK, 0, 0, 0, 0), items);
+	judge_tell(&(struct subject_msg){ .op = LAB_WORK }, check_work,
+		   (const uint64_t[JUDGE_WANTS]){ items });
 }
 
 void bench_serve(const struct report *r)
@@ -241,18 +262,20 @@ void bench_when(enum lab_moment at, uint64_t value, const char *words,
 		judge_did("(when %s %u: %s)", name[at], (unsigned int)value,
 			  words);
 	memcpy(m.arg + 3, args, n * sizeof(*args));
-	bench_ask(&m);
+	judge_tell(&m, check_quiet, NULL);
 }
 
 /* ---- notes ---- */
 
-const uint64_t *bench_take(void)
+void bench_take(struct subject_msg *m, unsigned int n)
 {
-	static struct subject_msg m;
+	unsigned int i;
 
-	m = (struct subject_msg){ .op = LAB_NOTE };
-	bench_ask(&m);
-	return m.arg;
+	for (i = 0; i < n; i++)
+		m[i] = (struct subject_msg){ .op = LAB_NOTE };
+	judge_ask_all(m, n);
+	for (i = 0; i < n; i++)
+		check_quiet(&m[i], NULL);
 }
 
 static void note_text(const uint64_t *n, char text[120])
@@ -275,14 +298,20 @@ static void note_text(const uint64_t *n, char text[120])
 			 (unsigned int)n[3], (unsigned int)n[4]);
 }
 
-static void bench_expect(uint64_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static void check_note(const struct subject_msg *m, const uint64_t *want)
 {
-	const uint64_t want[] = { kind, a, b, c, d };
 	char came_text[120], want_text[120];
 
-	note_text(bench_take(), came_text);
+	check_quiet(m, NULL);
+	note_text(m->arg, came_text);
 	note_text(want, want_text);
 	judge_same("what happened next", came_text, want_text);
+}
+
+static void bench_expect(uint64_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	judge_tell(&(struct subject_msg){ .op = LAB_NOTE }, check_note,
+		   (const uint64_t[JUDGE_WANTS]){ kind, a, b, c, d });
 }
 
 void bench_asked(unsigned int p, unsigned int first, unsigned int n, bool write)
@@ -313,20 +342,25 @@ void bench_turned_away(void)
 	bench_expect(LAB_TURNED_AWAY, SLOT, 0, 0, 0);
 }
 
-void bench_latch(unsigned int bank, uint32_t fsr, uint64_t far, bool write)
+static void check_latch(const struct subject_msg *m, const uint64_t *want)
 {
-	const uint64_t *n = bench_take();
 	uint64_t came[5];
 	char came_text[120], want_text[120];
 
-	memcpy(came, n, sizeof(came));
+	check_quiet(m, NULL);
+	memcpy(came, m->arg, sizeof(came));
 	if (came[0] == LAB_LATCH)
 		came[2] &= ~(uint64_t)SMMU_CB_FSR_FORMAT_MASK;
 	note_text(came, came_text);
-	note_text((const uint64_t[]){ LAB_LATCH, bank, fsr, far,
-				      write ? SMMU_CB_FSYNR0_WNR : 0 },
-		  want_text);
+	note_text(want, want_text);
 	judge_same("what was read of the bank", came_text, want_text);
+}
+
+void bench_latch(unsigned int bank, uint32_t fsr, uint64_t far, bool write)
+{
+	judge_tell(&(struct subject_msg){ .op = LAB_NOTE }, check_latch,
+		   (const uint64_t[JUDGE_WANTS]){ LAB_LATCH, bank, fsr, far,
+						  write ? SMMU_CB_FSYNR0_WNR : 0 });
 }
 
 void bench_nothing(void)
@@ -336,7 +370,7 @@ void bench_nothing(void)
 
 /* ---- what is to be had by asking ---- */
 
-void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
+static void check_counts(const struct subject_msg *m, const uint64_t *want)
 {
 	static const char *const name[] = {
 		"faults counted", "faults of sources", "faults of destinations",
@@ -345,19 +379,30 @@ void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
 		"accesses answered", "SCTLR", "a hard fault is noted",
 		"transfer and block, 32 bits each",
 	};
-	struct subject_msg m = { .op = LAB_COUNTS, .arg = { p } };
 
-	bench_ask(&m);
-	judge_equal(name[which], m.arg[which], n);
+	check_quiet(m, NULL);
+	judge_equal(name[want[0]], m->arg[want[0]], want[1]);
 }
 
-static void bench_result(const char *what, uint64_t came, int want)
+void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
+{
+	judge_tell(&(struct subject_msg){ .op = LAB_COUNTS, .arg = { p } }, check_counts,
+		   (const uint64_t[JUDGE_WANTS]){ which, n });
+}
+
+static void bench_result(const char *what, uint64_t came, uint64_t want)
 {
 	char a[32], b[32];
 
 	snprintf(a, sizeof(a), "%s", came ? strerror(-(int)came) : "0");
-	snprintf(b, sizeof(b), "%s", want ? strerror(-want) : "0");
+	snprintf(b, sizeof(b), "%s", want ? strerror(-(int)want) : "0");
 	judge_same(what, a, b);
+}
+
+static void check_resolve(const struct subject_msg *m, const uint64_t *want)
+{
+	check_quiet(m, NULL);
+	bench_result("what fl_request_resolve gives", m->arg[0], want[0]);
 }
 
 void bench_resolve(unsigned int p, uint64_t va, unsigned int len, uint64_t left,
@@ -369,8 +414,7 @@ void bench_resolve(unsigned int p, uint64_t va, unsigned int len, uint64_t left,
 	judge_did("fl_request_resolve: process %u, va 0x%" PRIx64 ", len %u, "
 		  "left %" PRIu64 ", map 0x%x, %s", p, va, len, left, map,
 		  write ? "write" : "read");
-	bench_ask(&m);
-	bench_result("what fl_request_resolve gives", m.arg[0], want);
+	judge_tell(&m, check_resolve, (const uint64_t[JUDGE_WANTS]){ (uint64_t)want });
 }
 
 void bench_populate(unsigned int p, unsigned int first, unsigned int n,
@@ -383,7 +427,7 @@ void bench_populate(unsigned int p, unsigned int first, unsigned int n,
 		  first + n - 1, write ? "write" : "read",
 		  ahead ? ", ahead" : "");
 	bench_ask(&m);
-	bench_result("what fl_populate gives", m.arg[0], want);
+	bench_result("what fl_populate gives", m.arg[0], (uint64_t)want);
 	if (!t)
 		return;
 	judge_equal("pages that it brought in", m.arg[1], t->pages_in);

@@ -102,8 +102,8 @@ void bench_resumed(unsigned int ticket, bool terminated);
 void bench_turned_away(void);
 void bench_latch(unsigned int bank, uint32_t fsr, uint64_t far, bool write);
 void bench_nothing(void);
-/* Next note, as it is: enum lab_note and what belongs to it. */
-const uint64_t *bench_take(void);
+/* The next n notes, as they are: enum lab_note and what belongs to it; then LAB_NOTHING. */
+void bench_take(struct subject_msg *m, unsigned int n);
 
 void bench_counts(unsigned int p, enum lab_count which, uint64_t n);
 

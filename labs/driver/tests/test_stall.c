@@ -202,10 +202,11 @@ JUDGE(ends_it, "or ends, when the page cannot be had")
 /* How often RESUME came to nothing. */
 static unsigned int turned_away(void)
 {
-	unsigned int n = 0;
+	struct subject_msg note;
+	unsigned int n;
 
-	while (bench_take()[0] == LAB_TURNED_AWAY)
-		n++;
+	for (n = 0, bench_take(&note, 1); note.arg[0] == LAB_TURNED_AWAY; n++)
+		bench_take(&note, 1);
 	return n;
 }
 
