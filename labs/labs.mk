@@ -55,6 +55,11 @@ endif
 LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK) $(QUICK_LD)' LAB_LIBS='$(LIBS)' \
 	LAB_ALONE='$(LAB_ALONE)' RTL_GEN='$(RTL_GEN)'
 
+# What a judge calls it finds once, not in the process of each test.
+ifeq ($(SYSTEM),Linux)
+LAB_BOUND := -Wl,-z,now
+endif
+
 NM ?= nm
 OBJCOPY ?= objcopy
 LAB_STRIP := $(if $(filter plain,$(SAN)),$(OBJCOPY) --wildcard --strip-debug -R '.gnu.lto_*' \
@@ -66,16 +71,21 @@ $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
 			$(call lab_shared,$(1))) $(ARCHIVES)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
-	$$(Q)$$(LINK) $(QUICK_LD) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
+	$$(Q)$$(LINK) $(QUICK_LD) $(LAB_BOUND) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
 
-# The board without the lab's files, which a work replaces, and the names that the other
-# files define. Debug information is stripped: the linker would copy it for each work.
+# The board without the lab's files, which a work replaces. Debug information is stripped: the
+# linker would copy it for each work.
 $(LAB_OUT)/$(1)/rest.a: $(filter-out $(call obj,$(call lab_files,$(1))),$(EMU_OBJ) $(DRV_OBJ))
 	@mkdir -p $$(@D)
 	$$(call say,AR)
 	@rm -f $$@.new
-	$$(Q)$(AR) rcs $$@.new $$^ && $(LAB_STRIP) $$@.new && \
-		$(NM) -g -P $$@.new >$$(@D)/rest.names && mv $$@.new $$@
+	$$(Q)$(AR) rcs $$@.new $$^ && $(LAB_STRIP) $$@.new && mv $$@.new $$@
+
+# The names that it and the subject's own files define: a work may not define these.
+$(LAB_OUT)/$(1)/names: $(LAB_OUT)/$(1)/rest.a $(O)/tools/grade/subject.o \
+		$(call obj,$(wildcard labs/$(1)/subject*.c))
+	$$(call say,NM)
+	$$(Q)$(NM) -g -P $$^ | awk '$$$$2 ~ /^[^Uvw]$$$$/ { print $$$$1 }' | LC_ALL=C sort -u >$$@
 
 # A student who hands in one of two files gets the other from here.
 $(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/starter.parts \
@@ -88,9 +98,7 @@ $(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/sta
 		else cp $$$$f $$@/$$$$f; fi || exit 1; \
 	done
 
-lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/rest.a $(LAB_OUT)/$(1)/starter \
-	$(O)/tools/grade/subject.o \
-	$(call obj,$(wildcard labs/$(1)/subject*.c)) $(ARCHIVES)
+lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/names $(LAB_OUT)/$(1)/starter $(ARCHIVES)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$(l))))
 

@@ -89,7 +89,7 @@ static enum verdict run_one_test(struct grade *g, struct grade_test *t,
 	int fd[2];
 	pid_t pid;
 
-	memset(&r, 0, sizeof(r));
+	memset(&r, 0, offsetof(struct result, text));
 	fflush(NULL);
 	if (pipe(fd))
 		return V_GRADER;
