@@ -122,19 +122,19 @@ test:
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $$(($(JOBS) + 1)) \
 		--events --build main --build asan $(SHORT_TESTS)
 
-# SHARE=2/3: besides scenarios and counts of instructions only every third of the tests, from the
+# SHARE=2/4: besides scenarios and counts of instructions only every fourth of the tests, from the
 # second on. A build machine takes the part that the commit's name says (.ci/run).
 SHARE ?=
 ifneq ($(SHARE),)
-ifeq ($(filter 1/1 1/2 2/2 1/3 2/3 3/3,$(SHARE)),)
-$(error SHARE=$(SHARE): there are 1/1, 1/2, 2/2, 1/3, 2/3 and 3/3)
+ifeq ($(filter 1/1 1/2 2/2 1/4 2/4 3/4 4/4,$(SHARE)),)
+$(error SHARE=$(SHARE): there are 1/1, 1/2, 2/2, 1/4, 2/4, 3/4 and 4/4)
 endif
 endif
 part = $(if $(SHARE),$(shell printf '%s\n' $(1) | \
 	awk -v part='$(SHARE)' '{ split(part, p, "/") } NR % p[2] == p[1] % p[2]'),$(1))
 
 # Short tests come last, so that no long one ends alone.
-## change	test-all	all tests, in all variants: an hour or two; SHARE=1/3: a third of them
+## change	test-all	all tests, in all variants: an hour or two; SHARE=1/4: a quarter of them
 test-all:
 	@tools/doctor --install test-all
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
