@@ -266,7 +266,7 @@ cat > "$dir/together.c" <<- 'END'
 	{
 		struct subject_msg m = question(arg);
 
-		judge_tell(&m, check_answer, (uint64_t[]){ 0, 0, answer });
+		judge_tell(&m, check_answer, WANTS(0, 0, answer));
 	}
 	JUDGE(order, "all are answered, in their order")
 	{
@@ -310,6 +310,7 @@ cat > "$dir/together.c" <<- 'END'
 	}
 	JUDGE(own, "the first wrong answer is the one that is reported")
 	{
+		tell(1);
 		judge_did("the first step");
 		expect(1, 7);
 		judge_did("the second step");
@@ -366,6 +367,9 @@ together last > "$dir/last" 2>&1
 expect 0 'crashed: signal 6' 'and so can the last message of a test' cat "$dir/last"
 together forever > "$dir/forever" 2>&1
 expect 0 'hung: it went on and on' 'one of several that never ends' cat "$dir/forever"
+"$dir/together" run --lab "$dir/lab" --out "$dir/o" --subject /bin/false --only later > "$dir/absent" 2>&1
+expect 0 'did-not-start: it ended' 'a subject that does not start' cat "$dir/absent"
+expect 1 '' 'and no step that was not done' grep 'the second step' "$dir/absent"
 
 # A second for each of them, twenty in all; looked at below.
 mkdir "$dir/lab2"

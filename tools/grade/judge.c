@@ -126,7 +126,7 @@ void judge_tell(const struct subject_msg *m, judge_check *check, const uint64_t 
 	if (want)
 		memcpy(now.later[now.told].want, want, sizeof(now.later[0].want));
 	now.asked[now.told++] = *m;
-	if (now.told == SUBJECT_ASKED || now.g->careful)
+	if (now.told == SUBJECT_ASKED || now.g->careful || !now.started)
 		judge_ask_now(now.told);
 }
 

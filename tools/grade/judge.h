@@ -59,6 +59,7 @@ void judge_ask_all(struct subject_msg *m, unsigned int n);
  * went on is run again, with each question asked at once, so that it ends at the right step.
  */
 #define JUDGE_WANTS 5
+#define WANTS(...) ((const uint64_t[JUDGE_WANTS]){ __VA_ARGS__ })
 typedef void judge_check(const struct subject_msg *answer, const uint64_t want[JUDGE_WANTS]);
 void judge_tell(const struct subject_msg *m, judge_check *check, const uint64_t want[JUDGE_WANTS]);
 

@@ -221,7 +221,7 @@ static void check_verdict(const struct subject_msg *m, const uint64_t *want)
 
 void bench_comes_to(unsigned int bank, uint64_t va, unsigned int how, enum smmu_verdict verdict)
 {
-	access_then(bank, va, how, check_verdict, (uint64_t[JUDGE_WANTS]){ verdict });
+	access_then(bank, va, how, check_verdict, WANTS(verdict));
 }
 
 void bench_goes_on(unsigned int bank, uint64_t va, unsigned int how)
@@ -249,7 +249,7 @@ static void bench_expect(unsigned int bank, uint32_t off, unsigned int bytes, ju
 			 uint64_t value)
 {
 	judge_tell(&(struct subject_msg){ .op = LAB_REG_READ, .arg = { off, bytes } }, check,
-		   (uint64_t[JUDGE_WANTS]){ bank, value });
+		   WANTS(bank, value));
 }
 
 static void compare_fsr(const struct subject_msg *m, const uint64_t *want, bool whole)
@@ -436,7 +436,7 @@ void bench_is(unsigned int bank, const struct bench_state *want)
 	bench_fsynr0(bank, want->fsynr0);
 	bench_who(bank, want->stream);
 	judge_tell(&(struct subject_msg){ .op = LAB_SEEN }, check_outside,
-		   (uint64_t[JUDGE_WANTS]){ want->up, want->busy });
+		   WANTS(want->up, want->busy));
 }
 
 uint64_t bench_events(enum trace_event event)

@@ -163,7 +163,7 @@ void bench_access(unsigned int stream, uint64_t va, bool write,
 	judge_did("the card %s 0x%" PRIx64 ", stream 0x%x (access %u)",
 		  write ? "writes" : "reads", va, stream, ticket);
 	judge_tell(&(struct subject_msg){ .op = LAB_ACCESS, .arg = { stream, va, write, ticket } },
-		   check_access, (const uint64_t[JUDGE_WANTS]){ want });
+		   check_access, WANTS(want));
 }
 
 /* Those that the tests write. */
@@ -218,7 +218,7 @@ void bench_irq(enum lab_line line, unsigned int handled)
 	judge_did("%s", line == LAB_LINE_SMMU ? "fl_irq_smmu(), while its line is up" :
 						"fl_irq_fault(), while its line is up");
 	judge_tell(&(struct subject_msg){ .op = LAB_IRQ, .arg = { line, 8 } }, check_irq,
-		   (const uint64_t[JUDGE_WANTS]){ handled });
+		   WANTS(handled));
 }
 
 static void check_work(const struct subject_msg *m, const uint64_t *want)
@@ -231,7 +231,7 @@ void bench_work(unsigned int items)
 {
 	judge_did("workers take what is queued");
 	judge_tell(&(struct subject_msg){ .op = LAB_WORK }, check_work,
-		   (const uint64_t[JUDGE_WANTS]){ items });
+		   WANTS(items));
 }
 
 void bench_serve(const struct report *r)
@@ -311,7 +311,7 @@ static void check_note(const struct subject_msg *m, const uint64_t *want)
 static void bench_expect(uint64_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	judge_tell(&(struct subject_msg){ .op = LAB_NOTE }, check_note,
-		   (const uint64_t[JUDGE_WANTS]){ kind, a, b, c, d });
+		   WANTS(kind, a, b, c, d));
 }
 
 void bench_asked(unsigned int p, unsigned int first, unsigned int n, bool write)
@@ -359,8 +359,7 @@ static void check_latch(const struct subject_msg *m, const uint64_t *want)
 void bench_latch(unsigned int bank, uint32_t fsr, uint64_t far, bool write)
 {
 	judge_tell(&(struct subject_msg){ .op = LAB_NOTE }, check_latch,
-		   (const uint64_t[JUDGE_WANTS]){ LAB_LATCH, bank, fsr, far,
-						  write ? SMMU_CB_FSYNR0_WNR : 0 });
+		   WANTS(LAB_LATCH, bank, fsr, far, write ? SMMU_CB_FSYNR0_WNR : 0));
 }
 
 void bench_nothing(void)
@@ -387,7 +386,7 @@ static void check_counts(const struct subject_msg *m, const uint64_t *want)
 void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
 {
 	judge_tell(&(struct subject_msg){ .op = LAB_COUNTS, .arg = { p } }, check_counts,
-		   (const uint64_t[JUDGE_WANTS]){ which, n });
+		   WANTS(which, n));
 }
 
 static void bench_result(const char *what, uint64_t came, uint64_t want)
@@ -414,7 +413,7 @@ void bench_resolve(unsigned int p, uint64_t va, unsigned int len, uint64_t left,
 	judge_did("fl_request_resolve: process %u, va 0x%" PRIx64 ", len %u, "
 		  "left %" PRIu64 ", map 0x%x, %s", p, va, len, left, map,
 		  write ? "write" : "read");
-	judge_tell(&m, check_resolve, (const uint64_t[JUDGE_WANTS]){ (uint64_t)want });
+	judge_tell(&m, check_resolve, WANTS((uint64_t)want));
 }
 
 void bench_populate(unsigned int p, unsigned int first, unsigned int n,

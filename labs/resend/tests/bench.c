@@ -411,7 +411,7 @@ static void check_tx(const struct subject_msg *m, const uint64_t *want)
 void bench_tx(unsigned int ctx, unsigned int state, unsigned int attempt)
 {
 	bench_expect(LAB_REG_READ, NIC_CTX_BASE(ctx) + NIC_CTX_STATE, 4, check_tx,
-		     (uint64_t[]){ ctx, state, attempt });
+		     WANTS(ctx, state, attempt));
 }
 
 void bench_ended(unsigned int ctx, unsigned int status)
@@ -437,7 +437,7 @@ static void check_stands(const struct subject_msg *m, const uint64_t *want)
 void bench_stands(unsigned int ctx, unsigned int state, unsigned int status)
 {
 	bench_expect(LAB_REG_READ, NIC_CTX_BASE(ctx) + NIC_CTX_STATE, 4, check_stands,
-		     (uint64_t[]){ ctx, state, status });
+		     WANTS(ctx, state, status));
 }
 
 unsigned int bench_rx_state(unsigned int rxc)
@@ -467,7 +467,7 @@ static void check_counts(const struct subject_msg *m, const uint64_t *want)
 
 void bench_counts(unsigned int which, uint64_t n)
 {
-	bench_expect(LAB_STATS, 0, 0, check_counts, (uint64_t[JUDGE_WANTS]){ which, n });
+	bench_expect(LAB_STATS, 0, 0, check_counts, WANTS(which, n));
 }
 
 static uint64_t bench_sum_of(uint64_t seed, uint64_t at, uint64_t len)
@@ -490,7 +490,7 @@ static void check_landed(const struct subject_msg *m, const uint64_t *want)
 void bench_landed(const struct block *b)
 {
 	bench_expect(LAB_SUM, b->va, b->len, check_landed,
-		     (uint64_t[JUDGE_WANTS]){ b->seed, b->len });
+		     WANTS(b->seed, b->len));
 }
 
 static void check_untouched(const struct subject_msg *m, const uint64_t *want)
@@ -503,7 +503,7 @@ static void check_untouched(const struct subject_msg *m, const uint64_t *want)
 void bench_untouched(uint64_t va, unsigned int len)
 {
 	bench_expect(LAB_SUM, va, len, check_untouched,
-		     (uint64_t[JUDGE_WANTS]){ va - LAB_BASE, len });
+		     WANTS(va - LAB_BASE, len));
 }
 
 static void taken_keep(const struct subject_msg m[2])

@@ -215,7 +215,7 @@ static void check_reaches(const struct subject_msg *m, const uint64_t *want)
 
 void bench_reaches(unsigned int bank, uint64_t va, unsigned int how, uint64_t pa)
 {
-	access_then(bank, va, how, check_reaches, (uint64_t[JUDGE_WANTS]){ pa });
+	access_then(bank, va, how, check_reaches, WANTS(pa));
 }
 
 static void check_faults(const struct subject_msg *m, const uint64_t *want)
@@ -231,7 +231,7 @@ static void check_faults(const struct subject_msg *m, const uint64_t *want)
 void bench_faults(unsigned int bank, uint64_t va, unsigned int how, uint32_t fsr,
 		  unsigned int level)
 {
-	access_then(bank, va, how, check_faults, (uint64_t[JUDGE_WANTS]){ fsr, level });
+	access_then(bank, va, how, check_faults, WANTS(fsr, level));
 	bench_write(CB(bank, FSR), 4, 0xffffffff);
 }
 
@@ -244,7 +244,7 @@ static void check_hit(const struct subject_msg *m, const uint64_t *want)
 
 void bench_was_hit(bool hit)
 {
-	bench_look(0, check_hit, (uint64_t[JUDGE_WANTS]){ hit });
+	bench_look(0, check_hit, WANTS(hit));
 }
 
 static void check_reads(const struct subject_msg *m, const uint64_t *want)
@@ -255,7 +255,7 @@ static void check_reads(const struct subject_msg *m, const uint64_t *want)
 
 void bench_made_reads(uint64_t reads)
 {
-	bench_look(0, check_reads, (uint64_t[JUDGE_WANTS]){ reads });
+	bench_look(0, check_reads, WANTS(reads));
 }
 
 void bench_counted_reads(uint64_t reads)
