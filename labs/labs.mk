@@ -85,7 +85,8 @@ $(LAB_OUT)/$(1)/rest.a: $(filter-out $(call obj,$(call lab_files,$(1))),$(EMU_OB
 $(LAB_OUT)/$(1)/names: $(LAB_OUT)/$(1)/rest.a $(O)/tools/grade/subject.o \
 		$(call obj,$(wildcard labs/$(1)/subject*.c))
 	$$(call say,NM)
-	$$(Q)$(NM) -g -P $$^ | awk '$$$$2 ~ /^[^Uvw]$$$$/ { print $$$$1 }' | LC_ALL=C sort -u >$$@
+	$$(Q)$(NM) -g -P $$^ >$$@.all && awk '$$$$2 ~ /^[^Uvw]$$$$/ { print $$$$1 }' $$@.all | \
+		LC_ALL=C sort -u >$$@.new && rm $$@.all && mv $$@.new $$@
 
 # A student who hands in one of two files gets the other from here.
 $(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/starter.parts \
