@@ -42,6 +42,7 @@ enum rpc_kind {
 	 * address
 	 */
 	RPC_PAIR,
+	RPC_UNPAIR,		/* id: a queue pair that there is, or is not */
 	RPC_CONNECT,		/* id, address, mask: of attr, which then is complete */
 	RPC_RESUME,		/* id */
 	RPC_COUNTER,		/* id; answer: key, its number */

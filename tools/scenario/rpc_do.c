@@ -225,6 +225,14 @@ static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
 	return err;
 }
 
+static int rpc_end_pair(struct rpc_app *a, const struct rpc_command *o)
+{
+	struct fl_qp *qp = a->qp[o->id % RPC_PAIRS];
+
+	a->qp[o->id % RPC_PAIRS] = NULL;
+	return qp ? fl_destroy_qp(qp) : 0;
+}
+
 /* Ready to send, step by step, with attributes that are not the card's own. */
 static int rpc_connect(struct rpc_app *a, const struct rpc_command *o)
 {
@@ -403,6 +411,9 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		break;
 	case RPC_PAIR:
 		r->error = rpc_make_pair(a, o, r);
+		break;
+	case RPC_UNPAIR:
+		r->error = rpc_end_pair(a, o);
 		break;
 	case RPC_CONNECT:
 		r->error = rpc_connect(a, o);

@@ -100,6 +100,19 @@ static int connection_join(struct testbed_connection *c, int side,
 	return testbed_rpc(p, &o, &r, NULL);
 }
 
+/* What has been made of one that cannot be: nothing is left at either end. */
+static void connection_undo(struct testbed_connection *c)
+{
+	struct rpc_command o = { .kind = RPC_UNPAIR };
+	struct rpc_answer r;
+	int side;
+
+	for (side = 0; side < 2; side++) {
+		o.id = c->number[side];
+		testbed_rpc(c->process[side], &o, &r, NULL);
+	}
+}
+
 /* Attributes of acknowledgements, and of READs. */
 #define NOT_OF_DATAGRAMS (FL_ATTR_RNR_CODE | FL_ATTR_RETRIES | FL_ATTR_RNR_TRIES | \
 			  FL_ATTR_TIMEOUT | FL_ATTR_RD_ATOMIC)
@@ -165,8 +178,10 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 		err = connection_join(c, 0, j, &address[1]);
 	if (!err)
 		err = connection_join(c, 1, j, &address[0]);
-	if (err)
+	if (err) {
+		connection_undo(c);
 		return err;
+	}
 	w->conns++;
 	*out = c;
 	return 0;

@@ -336,3 +336,58 @@ TEST("a process that crashes leaves nothing on the board, and harms no other")
 	EXPECT(testbed_problem(w) == NULL);
 	testbed_destroy(w);
 }
+
+static uint64_t frames_used(const struct testbed_board *board)
+{
+	struct host_stats st;
+
+	host_stats(board->kernel, &st);
+	return st.frames_total - st.frames_free;
+}
+
+/* Queue pairs of npr have pinned pages: the small board runs out of them, and no other. */
+static void connect_too_often(struct testbed *w, void *arg)
+{
+	const struct testbed_board_config small = { .frames = 100 }, large = { 0 };
+	const struct testbed_joining join = { .depth = 8 };
+	struct testbed_connection *c = NULL;
+	struct testbed_board *board[2];
+	struct testbed_process *p, *q;
+	uint64_t used[2];
+	int i, err;
+
+	(void)arg;
+	EXPECT_EQ(testbed_board_add(w, "a", &large, &board[0]), 0);
+	EXPECT_EQ(testbed_board_add(w, "b", &small, &board[1]), 0);
+	EXPECT_EQ(testbed_link_add(w, board[0], board[1]), 0);
+	EXPECT_EQ(testbed_process_add(w, "p", board[0], FL_SYSTEM_NPR,
+				      FL_RESOLVE_BLOCK, &p), 0);
+	EXPECT_EQ(testbed_process_add(w, "q", board[1], FL_SYSTEM_NPR,
+				      FL_RESOLVE_BLOCK, &q), 0);
+	for (i = 0; i < 100; i++) {
+		used[0] = frames_used(board[0]);
+		used[1] = frames_used(board[1]);
+		err = testbed_connect(p, q, "c", &join, &c);
+		if (err)
+			break;
+	}
+	EXPECT(i > 1);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(err, -ENOMEM);
+		EXPECT_EQ(frames_used(board[0]), used[0]);
+		EXPECT_EQ(frames_used(board[1]), used[1]);
+		err = testbed_connect(i ? p : q, i ? q : p, "c", &join, &c);
+	}
+}
+
+TEST("a connection for which there is no memory leaves nothing at either end")
+{
+	const struct testbed_config cfg = { .mode = SIM_LOCKSTEP, .seed = 1 };
+	char error[300];
+	struct testbed *w = testbed_create(&cfg, error, sizeof(error));
+
+	EXPECT(w != NULL);
+	EXPECT_EQ(testbed_run(w, connect_too_often, NULL), 0);
+	EXPECT(testbed_problem(w) == NULL);
+	testbed_destroy(w);
+}

@@ -149,13 +149,14 @@ static uint32_t mails_length(struct swarm *s, uint32_t most)
 static void mails_receive(struct swarm *s, struct line *l, int side)
 {
 	struct post *p = l->receives[side] < l->depth ? post_new(s, l, side, "receive") : NULL;
-	unsigned int n = process_number(s, l->c->process[side]);
 	struct testbed_work *k;
+	unsigned int n;
 	uint64_t at;
 	int err;
 
 	if (!p || l->failed[side])
 		return;
+	n = process_number(s, l->c->process[side]);
 	k = &p->work;
 	k->opcode = FL_RECV;
 	k->receives = 1;
@@ -177,12 +178,13 @@ static void mails_receive(struct swarm *s, struct line *l, int side)
 static void mails_send(struct swarm *s, struct line *l, int side)
 {
 	struct post *p = l->sends[side] < l->depth ? post_new(s, l, side, "datagram") : NULL;
-	unsigned int n = process_number(s, l->c->process[side]);
 	struct testbed_work *k;
+	unsigned int n;
 	int err;
 
 	if (!p || l->failed[side])
 		return;
+	n = process_number(s, l->c->process[side]);
 	k = &p->work;
 	k->opcode = FL_SEND;
 	k->bytes = mails_length(s, l->mtu);

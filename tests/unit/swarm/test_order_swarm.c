@@ -167,7 +167,7 @@ static void orders_post(struct swarm *s)
 	uint64_t room, at;
 	int side = (int)draw_n(s, 4) == 0, err;
 
-	if (!r || p->flying[side] >= s->depth || p->failed[side])
+	if (!r || !p->c || p->flying[side] >= s->depth || p->failed[side])
 		return;
 	*r = (struct request){ .pair = p, .busy = true };
 	snprintf(r->name, sizeof(r->name), "request%u", ++s->posted);
@@ -226,7 +226,7 @@ static void resume_side(struct swarm *s, struct pair *p, int side)
 	bool worse = s->lossy || s->tight || s->cutting || s->wrong;
 	int err;
 
-	if (p->flying[side])
+	if (!p->c || p->flying[side])
 		return;
 	err = testbed_resume(p->c, side);
 	if (!err && p->failed[side])
@@ -388,8 +388,8 @@ static void new_pairs(struct swarm *s)
 		if (s->pair[i / 2].failed[i % 2])
 			resume_side(s, &s->pair[i / 2], i % 2);
 	for (i = 0; i < s->pairs; i++)
-		if ((s->pair[i].failed[0] || s->pair[i].failed[1]) &&
-		    s->conns < 60)
+		if ((!s->pair[i].c || s->pair[i].failed[0] ||
+		     s->pair[i].failed[1]) && s->conns < 60)
 			connect_pair(s, &s->pair[i]);
 }
 
