@@ -196,6 +196,8 @@ void host_copied(struct host_kernel *k, uint64_t bytes);
 int host_request_irq(struct host_kernel *k, enum irq_line line,
 		     void (*fn)(void *arg), void *arg);
 void host_free_irq(struct host_kernel *k, enum irq_line line);
+/* One with a handler is high, or a handler is running. */
+bool host_irq_pending(struct host_kernel *k);
 /*
  * Physically contiguous, zeroed kernel memory in DRAM that the NIC can reach.
  * NULL: none.
@@ -349,5 +351,7 @@ int host_driver_probe(struct host_kernel *k,
 /* The machine stops while processes are at work; only removing comes later. */
 void host_driver_shutdown(struct host_kernel *k);
 void host_driver_remove(struct host_kernel *k);
+/* It has an interrupt to take, or work to do: it may still write to a process's memory. */
+bool host_driver_busy(struct host_kernel *k);
 
 #endif

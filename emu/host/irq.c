@@ -125,6 +125,19 @@ static void irq_now(void *arg)
 		sim_unpark(k->irq_thread, 0);
 }
 
+bool host_irq_pending(struct host_kernel *k)
+{
+	bool pending = false;
+	int line;
+
+	/* Not while a handler runs. */
+	sim_mutex_lock(&k->irq_lock);
+	for (line = 0; line < IRQ_LINES; line++)
+		pending |= is_high(k, line) && k->irq[line].fn && !k->irq[line].masked;
+	sim_mutex_unlock(&k->irq_lock);
+	return pending;
+}
+
 static void irq_main(void *arg)
 {
 	unsigned int runs[IRQ_LINES] = { 0 };

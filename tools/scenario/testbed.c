@@ -296,6 +296,9 @@ static const char *busy_part(struct testbed *w, char text[100])
 		return "a packet is on the wire";
 	for (i = 0; i < w->boards; i++) {
 		part = board_busy(w->board[i].board);
+		/* Its workers copy, too, also for requests that have failed. */
+		if (!part && w->board[i].kernel && host_driver_busy(w->board[i].kernel))
+			part = "driver";
 		if (!part)
 			continue;
 		snprintf(text, 100, "board %s: the %s is not idle",

@@ -201,3 +201,10 @@ void host_driver_remove(struct host_kernel *k)
 	shim_inside(shim, probe_end, shim);
 	shim_free(shim);
 }
+
+bool host_driver_busy(struct host_kernel *k)
+{
+	struct shim *shim = shim_find(k);
+
+	return shim && (host_irq_pending(k) || shim_work_any(shim));
+}

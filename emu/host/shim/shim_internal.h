@@ -69,6 +69,8 @@ void shim_left_behind(struct shim *shim);
 
 /* work.c: one that waits, or that another thread runs; what it does: its name. */
 const char *shim_work_in(struct shim *shim, const void *mem, size_t bytes);
+/* Any at all. */
+bool shim_work_any(struct shim *shim);
 
 /* vma.c */
 int shim_vmas_start(void);

@@ -387,6 +387,18 @@ void shim_destroy_workqueue(struct workqueue_struct *wq, const char *where)
 	workqueue_put(wq);
 }
 
+bool shim_work_any(struct shim *shim)
+{
+	struct workqueue_struct *wq;
+	bool any = false;
+
+	sim_spin_lock(&shim->lock);
+	for (wq = shim->wqs; wq && !any; wq = wq->next)
+		any = !is_drained(wq);
+	sim_spin_unlock(&shim->lock);
+	return any;
+}
+
 static const char *item_in(struct workqueue_struct *wq, const char *mem,
 			   size_t bytes)
 {
