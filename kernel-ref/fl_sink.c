@@ -9,6 +9,10 @@
  * the card takes for done, raises the interrupt, and the driver's worker is that thread. A
  * call is of somebody on the wire, so it is copied once and judged like any request: by
  * key, protection domain, range and rights.
+ *
+ * A call that has begun when its queue pair fails comes to its end, after the program may
+ * have heard of the failure. What ends a region takes serving once: from then on nothing
+ * is copied there.
  */
 #include <linux/errno.h>
 #include <linux/highmem.h>

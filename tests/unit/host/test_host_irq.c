@@ -26,9 +26,12 @@ static void raise_line(void *arg)
 	struct device *d = arg;
 
 	sim_sleep(500);
+	EXPECT(!host_irq_pending(d->r->k));
 	irq_set(d->r->board, IRQ_NIC_FAULT, true);
+	EXPECT(host_irq_pending(d->r->k));
 	while (atomic_load(&d->causes))
 		sim_sleep(1000);
+	EXPECT(!host_irq_pending(d->r->k));
 }
 
 TEST("a handler runs again as long as its line is high, after the latency")
@@ -200,6 +203,8 @@ TEST("a line that nobody lowers is masked and reported, not a hang")
 	rig_thread(r, 0, kernel_endless, &d);
 	EXPECT_EQ(sim_run(r->sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(d.runs, 100000);
+	STEP("nobody waits for it any more");
+	EXPECT(!host_irq_pending(r->k));
 	EXPECT_STR(host_check(r->k, false),
 		   "an interrupt line stayed high and was masked");
 }

@@ -6,6 +6,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 
+#include "board/board_internal.h"
 #include "host/shim/shim_internal.h"
 #include "rig/driver.h"
 
@@ -94,6 +95,45 @@ static void shim_again(struct rig *r)
 TEST("an item may be queued while it runs, and cancelled at any time")
 {
 	rig_run(shim_again);
+}
+
+static void shim_busy(struct rig *r)
+{
+	struct host_kernel *k = r->n[0].kernel;
+	struct shim_cpu c = shim_enter(shim_find(k), NULL, SHIM_IN_TASK);
+	struct workqueue_struct *one = alloc_workqueue("one", UNBOUND, 0);
+	struct workqueue_struct *two = alloc_workqueue("two", UNBOUND, 0);
+	struct work w = { .ns = 50000 };
+
+	INIT_WORK(&w.w, shim_item);
+	EXPECT(!host_driver_busy(k));
+	STEP("while it waits, and while it runs");
+	EXPECT(queue_work(one, &w.w));
+	EXPECT(host_driver_busy(k));
+	sim_sleep(20000);
+	EXPECT(host_driver_busy(k));
+	EXPECT_EQ(w.runs, 0);
+	sim_sleep(200000);
+	EXPECT_EQ(w.runs, 1);
+	EXPECT(!host_driver_busy(k));
+	STEP("in any queue; and no more when it was taken back");
+	EXPECT(queue_work(two, &w.w));
+	EXPECT(host_driver_busy(k));
+	EXPECT(cancel_work_sync(&w.w));
+	EXPECT(!host_driver_busy(k));
+	STEP("while an interrupt has not been taken");
+	irq_set(r->n[0].board, IRQ_NIC_EVENT, true);
+	EXPECT(host_driver_busy(k));
+	irq_set(r->n[0].board, IRQ_NIC_EVENT, false);
+	destroy_workqueue(one);
+	destroy_workqueue(two);
+	shim_leave(&c);
+	EXPECT(!host_driver_busy(k));
+}
+
+TEST("a driver is busy while it has an interrupt to take or work to do")
+{
+	rig_run(shim_busy);
 }
 
 static void shim_copies(struct rig *r)
