@@ -274,6 +274,7 @@ int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)
 		return err;
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	if (!all_moving(mm, va, end))
 		err = -EINVAL;
@@ -285,6 +286,7 @@ int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
 	if (!err)
 		map_merge(mm);
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 

@@ -126,6 +126,58 @@ TEST("neighbours with the same rights become one mapping, others do not")
 	rig_check(r);
 }
 
+struct joining {
+	struct rig *r;
+	struct remote *m;
+	bool held, imported;
+};
+
+/* As the driver does: what it has looked up is true until it gives the lock back. */
+static void import_looker(void *arg)
+{
+	struct joining *j = arg;
+	struct host_mm *mm = rig_mm(j->r, 1);
+	uint64_t start, end;
+
+	mm_maps_read(mm);
+	j->held = true;
+	EXPECT(import_lookup(j->r, HEAP, &start, &end));
+	EXPECT_EQ(end, HEAP + 2 * PAGE);
+	sim_sleep(100000);
+	EXPECT(!j->imported);
+	EXPECT(import_lookup(j->r, HEAP + 2 * PAGE, &start, &end));
+	EXPECT_EQ(start, HEAP + 2 * PAGE);
+	mm_maps_end(mm);
+}
+
+static void import_joiner(void *arg)
+{
+	struct joining *j = arg;
+	uint64_t start, end;
+
+	sim_sleep(1000);
+	EXPECT(j->held);
+	EXPECT_EQ(host_imported(j->m->p, HEAP + 2 * PAGE, 2, false), 0);
+	j->imported = true;
+	EXPECT(import_lookup(j->r, HEAP, &start, &end));
+	EXPECT_EQ(end, HEAP + 4 * PAGE);
+}
+
+TEST("neighbours become one mapping only when nobody holds the mmap lock")
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
+	struct joining j = { .r = r, .m = remote_start(r, 1) };
+	uint32_t frame[2];
+
+	import_pages(j.m, HEAP, 2, 0, false);
+	EXPECT_EQ(host_import(j.m->p, HEAP + 2 * PAGE, 2, RW, 0, frame), 0);
+	rig_thread(r, 0, import_looker, &j);
+	rig_thread(r, 0, import_joiner, &j);
+	rig_run(r);
+	EXPECT(j.imported);
+	rig_check(r);
+}
+
 TEST("until it is imported a page stays, and a fault on it opens nothing")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 4, 64);
