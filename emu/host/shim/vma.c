@@ -121,8 +121,12 @@ struct vm_area_struct *shim_vma_new(const struct vm_area_struct *v,
 	vma = place_at(mine);
 	for (i = 0; i < mine->n && i < PLACE_VMAS; i++)
 		if (vma[i].vm_start == v->vm_start &&
-		    vma[i].vm_mm == v->vm_mm)
+		    vma[i].vm_mm == v->vm_mm) {
+			/* The lock is held: it is as it was. */
+			assert(vma[i].vm_end == v->vm_end &&
+			       vma[i].vm_flags == v->vm_flags);
 			return &vma[i];
+		}
 	vma += mine->n++ % PLACE_VMAS;
 	*vma = *v;
 	return vma;
