@@ -12,8 +12,10 @@
 
 #include "emu/os/os_emu.h"
 #include "harness.h"
+#include "faultline/entries.h"
 #include "host/host.h"
 #include "lib/os/os.h"
+#include "sim/sim.h"
 #include "tools/harness/fork_server.h"
 #include "tools/scenario/testbed.h"
 
@@ -287,6 +289,18 @@ TEST("a line that comes from another machine says how its process ended")
 
 /* ---- in a testbed ---- */
 
+static void in_a_testbed(const struct testbed_config *cfg,
+			 void (*script)(struct testbed *w, void *arg))
+{
+	char error[300];
+	struct testbed *w = testbed_create(cfg, error, sizeof(error));
+
+	EXPECT(w != NULL);
+	EXPECT_EQ(testbed_run(w, script, NULL), 0);
+	EXPECT(testbed_problem(w) == NULL);
+	testbed_destroy(w);
+}
+
 static void crash_one(struct testbed *w, void *arg)
 {
 	const struct testbed_board_config cfg = { .frames = 64 };
@@ -328,13 +342,8 @@ TEST("a process that crashes leaves nothing on the board, and harms no other")
 {
 	const struct testbed_config cfg = { .mode = SIM_THREADS,
 					  .processes = true, .seed = 1 };
-	char error[300];
-	struct testbed *w = testbed_create(&cfg, error, sizeof(error));
 
-	EXPECT(w != NULL);
-	EXPECT_EQ(testbed_run(w, crash_one, NULL), 0);
-	EXPECT(testbed_problem(w) == NULL);
-	testbed_destroy(w);
+	in_a_testbed(&cfg, crash_one);
 }
 
 static uint64_t frames_used(const struct testbed_board *board)
@@ -383,11 +392,65 @@ static void connect_too_often(struct testbed *w, void *arg)
 TEST("a connection for which there is no memory leaves nothing at either end")
 {
 	const struct testbed_config cfg = { .mode = SIM_LOCKSTEP, .seed = 1 };
-	char error[300];
-	struct testbed *w = testbed_create(&cfg, error, sizeof(error));
 
-	EXPECT(w != NULL);
-	EXPECT_EQ(testbed_run(w, connect_too_often, NULL), 0);
-	EXPECT(testbed_problem(w) == NULL);
-	testbed_destroy(w);
+	in_a_testbed(&cfg, connect_too_often);
+}
+
+/* The driver of q is at a call for w; what its page holds then and later must be the same. */
+static void end_in_a_call(struct testbed *w, void *arg)
+{
+	static uint8_t seen[4 * HOST_PAGE], later[4 * HOST_PAGE];
+	const struct testbed_board_config cfg = { 0 };
+	const struct testbed_joining join = { .depth = 8 };
+	struct rpc_command end = { .kind = RPC_UNPAIR };
+	struct testbed_connection *c = NULL;
+	struct testbed_buffer *src, *dst;
+	struct testbed_process *p, *q;
+	struct testbed_board *board[2];
+	struct rpc_answer r;
+
+	(void)arg;
+	EXPECT_EQ(testbed_board_add(w, "a", &cfg, &board[0]), 0);
+	EXPECT_EQ(testbed_board_add(w, "b", &cfg, &board[1]), 0);
+	EXPECT_EQ(testbed_link_add(w, board[0], board[1]), 0);
+	EXPECT_EQ(testbed_process_add(w, "p", board[0], FL_SYSTEM_NPR,
+				      FL_RESOLVE_BLOCK, &p), 0);
+	EXPECT_EQ(testbed_process_add(w, "q", board[1], FL_SYSTEM_NPR,
+				      FL_RESOLVE_BLOCK, &q), 0);
+	EXPECT_EQ(testbed_buffer_add(p, "src", sizeof(seen), NULL, &src), 0);
+	EXPECT_EQ(testbed_buffer_add(q, "dst", sizeof(seen), NULL, &dst), 0);
+	EXPECT_EQ(testbed_buffer_fill(src, TESTBED_RANDOM, 1), 0);
+	EXPECT_EQ(testbed_buffer_fill(dst, TESTBED_RANDOM, 2), 0);
+	EXPECT_EQ(testbed_region_add(src, 0, 0, 0, 0), 0);
+	EXPECT_EQ(testbed_region_add(dst, 0, 0, FL_REMOTE_WRITE, 0), 0);
+	EXPECT_EQ(testbed_connect(p, q, "c", &join, &c), 0);
+	EXPECT_EQ(testbed_buffer_advise(dst, 0, sizeof(seen), FL_PAGEOUT), 0);
+
+	struct testbed_work k = {
+		.name = "w", .conn = c, .opcode = FL_WRITE, .bytes = sizeof(seen),
+		.local = src, .local_va = (uintptr_t)src->mem, .lkey = src->key,
+		.remote = dst, .remote_va = (uintptr_t)dst->mem, .rkey = dst->key,
+	};
+
+	EXPECT_EQ(testbed_post(w, &k), 0);
+	EXPECT_EQ(testbed_wait(w, &k, 1500000, TESTBED_POLLING), -ETIMEDOUT);
+	EXPECT(host_driver_busy(board[1]->kernel));
+	end.id = c->number[1];
+	EXPECT_EQ(testbed_rpc(q, &end, &r, NULL), 0);
+	EXPECT_EQ(r.error, 0);
+	EXPECT_EQ(testbed_buffer_read(dst, 0, seen, sizeof(seen)), 0);
+	sim_sleep(20000000);
+	EXPECT(!host_driver_busy(board[1]->kernel));
+	EXPECT_EQ(testbed_buffer_read(dst, 0, later, sizeof(later)), 0);
+	EXPECT_MEM(seen, later, sizeof(seen));
+	EXPECT_EQ(testbed_wait(w, &k, 1000000000, TESTBED_POLLING), 0);
+	EXPECT(k.status != FL_ST_OK);
+}
+
+TEST("a queue pair that is destroyed in the middle of a call: not a byte lands after it")
+{
+	const char *const sets[] = { "mm.major=1000000", NULL };
+	const struct testbed_config cfg = { .mode = SIM_LOCKSTEP, .seed = 1, .sets = sets };
+
+	in_a_testbed(&cfg, end_in_a_call);
 }
