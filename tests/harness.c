@@ -44,6 +44,18 @@ uint64_t test_seed(void)
 	return run.seed;
 }
 
+bool test_is_short(void)
+{
+	const char *tests = getenv("FAULTLINE_TESTS");
+
+	return tests && !strcmp(tests, "short");
+}
+
+unsigned int test_rounds(unsigned int n)
+{
+	return test_is_short() ? (n + 3) / 4 : n;
+}
+
 static void harness_note(const char *text)
 {
 	char **slot = &run.transcript[run.steps++ % TRANSCRIPT_LINES];

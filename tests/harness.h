@@ -51,6 +51,13 @@ void test_register(struct test_case *t);
 /* The seed of this run; tests that use random numbers start from it. */
 uint64_t test_seed(void);
 
+/*
+ * Is this a run for after each change ("make test": FAULTLINE_TESTS=short in the environment)?
+ * How many of n rounds are to be run: then a quarter, and one at least; else all.
+ */
+bool test_is_short(void);
+unsigned int test_rounds(unsigned int n);
+
 /* What has not come after so long does not come, however busy the machine is. */
 #define TEST_PATIENCE_NS 60000000000ull
 

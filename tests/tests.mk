@@ -90,9 +90,9 @@ $(B)/tests/test_attach_swarm: $(STAGE_OBJ)
 
 # Only "make test-all" runs these: they take longer, or need more than compilers.
 LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system bench board book check_mutants complaints \
-	     coverage empty equal examples eth faults fetch_headers firmware fuzz harness lab_handout \
-	     lab_order lab_walls labs models overlays pcap reference reproduce rtl rtl_benches \
-	     rtl_proofs seeds shim_mutants stepping verbs verilog vivado vm vqfdb vqfdb_end waves way zcu102)
+	     coverage empty equal examples eth faults fetch_headers firmware fuzz generator harness lab_handout \
+	     lab_order lab_walls labs models overlays pcap plans reference reproduce rtl rtl_benches \
+	     rtl_proofs seeds shim_mutants stepping style verbs verilog vivado vm vqfdb vqfdb_end waves way zcu102)
 SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
 SHORT_TESTS := make:generated-fresh make:check-style make:core-alone $(call unit,asan,$(UNIT_SRC) $(LAB_UNIT)) \
 	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
@@ -110,9 +110,12 @@ ALL_TESTS = make:generated-fresh make:check-style make:core-alone make:guest,GUE
 	 make:rtl-lint make:rtl-random make:rtl-compete \
 	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 
+# Tests that do less in "make test": a quarter of the rounds or of the seeds.
+DEEP_SRC = $(shell grep -l -E 'test_rounds|test_is_short|seed_count|seeds_twice' $(UNIT_SRC))
+
 # TESTED=yes: "make test" has just run here, as in CI. What would run here in the same way is
-# left out. plans.sh and scenarios in lockstep stay: with FAULTLINE_CHECKS=all they check more.
-TESTED_TESTS := $(if $(TESTED),$(filter-out tests/cmd/plans.sh %.fl,$(SHORT_TESTS)))
+# left out. Scenarios stay: tests/run knows which seeds have run.
+TESTED_TESTS = $(if $(TESTED),$(filter-out $(call unit,asan,$(DEEP_SRC)) %.fl,$(SHORT_TESTS)))
 
 # Some tests wait for seconds (for the patience of boards with a process, say): so one more at a
 # time than there are processors.
@@ -120,7 +123,7 @@ TESTED_TESTS := $(if $(TESTED),$(filter-out tests/cmd/plans.sh %.fl,$(SHORT_TEST
 test:
 	@tools/doctor --install test
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $$(($(JOBS) + 1)) \
-		--events --build main --build asan $(SHORT_TESTS)
+		--events --short --build main --build asan $(SHORT_TESTS)
 
 # SHARE=2/4: besides scenarios and counts of instructions only every fourth of the tests, from the
 # second on. A build machine takes the part that the commit's name says (.ci/run).

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "rig/serve_raw.h"
 
+#define RAW_HASTE_NS 10000000u
+
 int raw_connect(unsigned int board)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -125,13 +127,18 @@ void raw_ask(struct raw *r, unsigned int slot, uint32_t op,
 int raw_answer(struct raw *r, unsigned int slot, int ms)
 {
 	struct attach_call *c = &r->shared->call[slot];
-	uint64_t end_ns = os_now_ns() + (uint64_t)ms * 1000000;
+	uint64_t begin_ns = os_now_ns(), waited_ns = 0;
 
 	while (atomic_load(&c->state) != ATTACH_ANSWERED) {
 		raw_views(r);
-		if (os_now_ns() > end_ns)
+		if (waited_ns > (uint64_t)ms * 1000000)
 			return 1;
-		os_yield();
+		/* What does not come at once may be waiting for somebody's patience. */
+		if (waited_ns > RAW_HASTE_NS)
+			usleep(1000);
+		else
+			os_yield();
+		waited_ns = os_now_ns() - begin_ns;
 	}
 	raw_views(r);
 	atomic_store(&c->state, ATTACH_FREE_SLOT);

@@ -13,7 +13,7 @@ unsigned int seed_count(unsigned int usual)
 {
 	const char *n = getenv("SWARM_SEEDS");
 
-	return n ? (unsigned int)strtoul(n, NULL, 0) : usual;
+	return n ? (unsigned int)strtoul(n, NULL, 0) : test_rounds(usual);
 }
 
 /* ---- a limit ---- */

@@ -20,7 +20,7 @@
 #include "harness.h"
 #include "sim/sim.h"
 
-/* SWARM_SEEDS in the environment, or as many as usual. */
+/* SWARM_SEEDS in the environment, or as many as usual (test_rounds()). */
 unsigned int seed_count(unsigned int usual);
 
 /* ---- a limit ---- */

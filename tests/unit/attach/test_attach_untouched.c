@@ -214,7 +214,7 @@ TEST("threads touch pages for the first time while a region comes and goes")
 	unsigned int i;
 
 	fb_device_start(&d);
-	for (i = 0; i < 25; i++)
+	for (i = 0; i < test_rounds(25); i++)
 		hammer_pages(&d, 3);
 	EXPECT_EQ(frames_used(d.b), 0);
 }

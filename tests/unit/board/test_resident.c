@@ -401,7 +401,7 @@ TEST("a request of one block at a time: all is as the long way leaves it, and so
 {
 	one_block = true;
 	rig_cell_bytes = 4096;
-	for (ops = 0; ops < 10; ops++) {
+	for (ops = 0; ops < test_rounds(10); ops++) {
 		STEP("seed %u", ops);
 		both_ways();
 		EXPECT_GE(count_ways(0), 50);
@@ -413,7 +413,7 @@ TEST("a request of one block at a time: all is as the long way leaves it, and so
 TEST("requests that collide, fault and queue up: what can be seen is the same")
 {
 	one_block = false;
-	for (ops = 0; ops < 16; ops++) {
+	for (ops = 0; ops < test_rounds(16); ops++) {
 		STEP("seed %u", ops);
 		rig_cell_bytes = ops % 2 ? 4096 : 0;
 		memory_swaps = ops % 4 * 4;
@@ -427,7 +427,7 @@ TEST("the same with a walk cache")
 {
 	one_block = true;
 	rig_walk_cache = 16;
-	for (ops = 0; ops < 10; ops++) {
+	for (ops = 0; ops < test_rounds(10); ops++) {
 		STEP("seed %u", ops);
 		rig_cell_bytes = 4096;
 		both_ways();
@@ -435,7 +435,7 @@ TEST("the same with a walk cache")
 		traces_compare(true);
 	}
 	one_block = false;
-	for (ops = 0; ops < 10; ops++) {
+	for (ops = 0; ops < test_rounds(10); ops++) {
 		STEP("seed %u", ops);
 		rig_cell_bytes = ops % 2 ? 4096 : 0;
 		both_ways();

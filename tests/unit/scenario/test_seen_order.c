@@ -114,7 +114,7 @@ static int seen_write(struct rpc_app *a, void *arg)
 	unsigned int round, i, left;
 	int n, err = 0;
 
-	for (round = 1; round <= ROUNDS && !err; round++) {
+	for (round = 1; round <= test_rounds(ROUNDS) && !err; round++) {
 		e->mem[0] = round;
 		for (i = 0; i < seen->bytes / 8; i++)
 			atomic_store_explicit(&e->mem[WORDS + i], round, memory_order_relaxed);

@@ -205,7 +205,7 @@ static int collide_writes(struct party *p)
 	if (!p->read)
 		return -ENOMEM;
 	RIG_TRY(fl_reg_mr(p->a.pd, p->read, BYTES, FL_LOCAL_WRITE, &p->read_mr));
-	for (i = 1; i <= BATCHES; i++) {
+	for (i = 1; i <= test_rounds(BATCHES); i++) {
 		memcpy(b.read, p->read, BYTES);
 		batch_make(p, &b, &state);
 		RIG_TRY(batch_do(p, &b));
@@ -242,7 +242,7 @@ static int collide_sees(struct party *p)
 	struct meeting *m = p->m;
 	uint32_t state = p->seed;
 
-	while (m->seen < BATCHES && !m->over) {
+	while (m->seen < test_rounds(BATCHES) && !m->over) {
 		if (m->wanted >= p->connections) {
 			RIG_TRY(collide_anew(p));
 		} else if (m->written > m->seen) {

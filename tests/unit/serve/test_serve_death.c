@@ -186,7 +186,7 @@ static void kill_some(unsigned int rounds, bool both)
 }
 
 /* Rounds of so many couples: eighty deaths; thread sanitizer is slow. */
-#define ROUNDS (RIG_TSAN ? 5 : 80 / COUPLES)
+#define ROUNDS test_rounds(RIG_TSAN ? 5 : 80 / COUPLES)
 
 TEST("one of two is killed, eighty times: the other gets errors")
 {

@@ -185,7 +185,7 @@ static void sides_talk(const char *const *options, unsigned int rounds, bool dis
 	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd), 0);
 	for (i = 0; i < 2; i++) {
 		side[i].sock = fd[i];
-		side[i].rounds = rounds;
+		side[i].rounds = test_rounds(rounds);
 		side[i].disturbed = disturbed;
 		pid[i] = rig_fork(side_main, &side[i]);
 	}

@@ -11,7 +11,7 @@
 #include "rig/serve.h"
 
 #define CLIENTS	3u
-#define TURNS	(RIG_TSAN ? 4u : 12u)
+#define TURNS	test_rounds(RIG_TSAN ? 4 : 12)
 #define RECORD	(5 * RIG_PAGE + 24)	/* begins in the middle of a page */
 #define WORDS	(RECORD / 8)
 #define AT	(RIG_PAGE + 1000)

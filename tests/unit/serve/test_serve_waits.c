@@ -108,7 +108,7 @@ static int writes_while_taken(void *arg)
 	RIG_TRY(waits_open(&w));
 	for (i = 0; i < 2; i++)
 		pthread_create(&thread[i], NULL, others[i], &w);
-	for (round = 1; round <= ROUNDS && !err; round++) {
+	for (round = 1; round <= test_rounds(ROUNDS) && !err; round++) {
 		for (i = 0; i < BYTES; i += 512)
 			w.src[i] = (uint8_t)(round + i / 512);
 		/* Pages may leave again each time; a program then tries once more. */
@@ -208,7 +208,7 @@ TEST("memory is unmapped, and processes end, while the card brings pages in")
 
 	rig_start(NULL);
 	rig_pair_start(&p);
-	for (i = 0; i < (int)ENDS; i++) {
+	for (i = 0; i < (int)test_rounds(ENDS); i++) {
 		killed = i % 2;
 		EXPECT_EQ(rig_app_run(unmaps_under_writes, NULL), 0);
 		EXPECT_EQ(rig_app_run(ends_under_writes, &killed),
@@ -231,7 +231,7 @@ static int registers_much(void *arg)
 
 	(void)arg;
 	RIG_TRY(rig_app_open(&a, 0, MUCH));
-	for (i = 0; i < (RIG_TSAN ? 4 : 20); i++) {
+	for (i = 0; i < test_rounds(RIG_TSAN ? 4 : 20); i++) {
 		RIG_TRY(fl_reg_mr(a.pd, a.mem, MUCH, FL_LOCAL_WRITE | FL_PINNED, &mr));
 		RIG_TRY(fl_dereg_mr(mr));
 		RIG_TRY(fl_advise(a.dev, a.mem, MUCH, FL_PAGEOUT));

@@ -261,7 +261,7 @@ static void stage_seeds(unsigned int seeds, enum sim_mode mode, bool processes)
 
 TEST("a cache that hears of unmapping never leads the card to lost memory")
 {
-	stage_seeds(25, SIM_LOCKSTEP, false);
+	stage_seeds(test_rounds(25), SIM_LOCKSTEP, false);
 }
 
 TEST("nor does it with threads")
