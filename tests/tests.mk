@@ -111,7 +111,8 @@ ALL_TESTS = make:generated-fresh make:check-style make:core-alone make:guest,GUE
 	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 
 # Tests that do less in "make test": a quarter of the rounds or of the seeds.
-DEEP_SRC = $(shell grep -l -E 'test_rounds|test_is_short|seed_count|seeds_twice' $(UNIT_SRC))
+DEEP_SRC = $(shell grep -l -E 'test_rounds|test_is_short|seed_count|seeds_twice|beside_pair' \
+	   $(UNIT_SRC))
 
 # TESTED=yes: "make test" has just run here, as in CI. What would run here in the same way is
 # left out. Scenarios stay: tests/run knows which seeds have run.
@@ -119,7 +120,7 @@ TESTED_TESTS = $(if $(TESTED),$(filter-out $(call unit,asan,$(DEEP_SRC)) %.fl,$(
 
 # Some tests wait for seconds (for the patience of boards with a process, say): so one more at a
 # time than there are processors.
-## change	test	programs, scenarios and commands: run it after each change; some minutes
+## change	test	programs, scenarios, commands, each once: for after each change; some minutes
 test:
 	@tools/doctor --install test
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $$(($(JOBS) + 1)) \

@@ -147,7 +147,7 @@ script counts <<<'tools/event-names | grep -v -x LIB_POST | sed "s/$/ 1/" \
 script allcounts <<<'tools/event-names | sed "s/$/ 1/" >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..61"
+echo "1..65"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
@@ -278,8 +278,29 @@ use tests/run "$work/both.fl@threads@2@$work/no-such-program"
 says "a scenario without its program has failed" 1 "3 passed, 1 failed"
 use tests/run "$work/both.fl"
 says "a scenario runs in its modes, three times each" 0 "[6/6 "
+use tests/run --short "$work/both.fl"
+says "after each change once in each" 0 "[2/2 " "@lockstep@1@" "@threads@1@"
 use tests/run --tested "$work/both.fl"
-says "after make test in lockstep alone" 0 "[3/3 " "@lockstep@3@"
+says "after that with real time by the other seeds alone" 0 "[5/5 " "@lockstep@1@" "@threads@2@"
+lacks "and not once more by the first" "@threads@1@"
+program rounds <<'END'
+TEST("all that there are")
+{
+	EXPECT(!test_is_short());
+	EXPECT_EQ(test_rounds(100), 100);
+}
+TEST("a quarter of them, and one at least")
+{
+	EXPECT(test_is_short());
+	EXPECT_EQ(test_rounds(100), 25);
+	EXPECT_EQ(test_rounds(2), 1);
+	EXPECT_EQ(test_rounds(1), 1);
+}
+END
+use tests/run "$work/rounds"
+says "a program runs all of its rounds" 1 "4 passed, 1 failed" "not ok 2"
+use tests/run --short "$work/rounds"
+says "and a quarter after each change" 1 "4 passed, 1 failed" "not ok 1"
 chmod +x "$work/fake"
 use tests/run "$work/one.fl@lockstep@3@$work/fake"
 says "a scenario's status is its result" 0 "4 passed, 0 failed"

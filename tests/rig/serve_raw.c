@@ -209,7 +209,7 @@ void beside_pair(int (*fn)(void *arg), const char *const *options,
 	while (!*p.rounds)
 		usleep(1000);
 	raw_victim = p.at;
-	for (i = 0; i < times; i++) {
+	for (i = 0; i < test_rounds(times); i++) {
 		for (k = 0; k < 3; k++) {
 			unsigned int number = i * 3 + k;
 

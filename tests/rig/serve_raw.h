@@ -55,7 +55,7 @@ extern const char *const raw_small_patient[];
 /* What there is to know of the pair, in the hostile processes of beside_pair(). */
 extern const struct rig_address *raw_victim;
 
-/* Run hostile processes, three at a time, beside the pair. */
+/* Run hostile processes, three at a time, beside the pair; test_rounds(times) times. */
 void beside_pair(int (*fn)(void *arg), const char *const *options,
 		 unsigned int times);
 

@@ -459,7 +459,7 @@ static int never_closes(void *arg)
 
 TEST("pages that were to be closed never are")
 {
-	beside_pair(never_closes, raw_small, test_rounds(2));
+	beside_pair(never_closes, raw_small, 2);
 }
 
 static int says_more_than_it_did(void *arg)
