@@ -297,8 +297,8 @@ TEST("a quarter of them, and one at least")
 	EXPECT_EQ(test_rounds(1), 1);
 }
 END
-use tests/run "$work/rounds"
-says "a program runs all of its rounds" 1 "4 passed, 1 failed" "not ok 2"
+FAULTLINE_TESTS=short use tests/run "$work/rounds"
+says "a program runs all of its rounds, whatever the environment says" 1 "4 passed, 1 failed" "not ok 2"
 use tests/run --short "$work/rounds"
 says "and a quarter after each change" 1 "4 passed, 1 failed" "not ok 1"
 chmod +x "$work/fake"
