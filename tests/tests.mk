@@ -110,7 +110,8 @@ ALL_TESTS = make:generated-fresh make:check-style make:core-alone make:guest,GUE
 	 make:rtl-lint make:rtl-random make:rtl-compete \
 	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 
-# Tests that do less in "make test": a quarter of the rounds or of the seeds.
+# Tests that do less in "make test": a quarter of the rounds or of the seeds. They ask for that
+# themselves, or call one of these rigs; another rig that asks is to be named here.
 DEEP_SRC = $(shell grep -l -E 'test_rounds|test_is_short|seed_count|seeds_twice|beside_pair' \
 	   $(UNIT_SRC))
 

@@ -354,10 +354,22 @@ static uint64_t frames_used(const struct testbed_board *board)
 	return st.frames_total - st.frames_free;
 }
 
+/* Two boards with a process of npr each; q's has so many frames (0: as many as usual). */
+static void npr_pair(struct testbed *w, uint32_t frames, struct testbed_board *board[2],
+		     struct testbed_process **p, struct testbed_process **q)
+{
+	const struct testbed_board_config large = { 0 }, other = { .frames = frames };
+
+	EXPECT_EQ(testbed_board_add(w, "a", &large, &board[0]), 0);
+	EXPECT_EQ(testbed_board_add(w, "b", &other, &board[1]), 0);
+	EXPECT_EQ(testbed_link_add(w, board[0], board[1]), 0);
+	EXPECT_EQ(testbed_process_add(w, "p", board[0], FL_SYSTEM_NPR, FL_RESOLVE_BLOCK, p), 0);
+	EXPECT_EQ(testbed_process_add(w, "q", board[1], FL_SYSTEM_NPR, FL_RESOLVE_BLOCK, q), 0);
+}
+
 /* Queue pairs of npr have pinned pages: the small board runs out of them, and no other. */
 static void connect_too_often(struct testbed *w, void *arg)
 {
-	const struct testbed_board_config small = { .frames = 100 }, large = { 0 };
 	const struct testbed_joining join = { .depth = 8 };
 	struct testbed_connection *c = NULL;
 	struct testbed_board *board[2];
@@ -366,13 +378,7 @@ static void connect_too_often(struct testbed *w, void *arg)
 	int i, err;
 
 	(void)arg;
-	EXPECT_EQ(testbed_board_add(w, "a", &large, &board[0]), 0);
-	EXPECT_EQ(testbed_board_add(w, "b", &small, &board[1]), 0);
-	EXPECT_EQ(testbed_link_add(w, board[0], board[1]), 0);
-	EXPECT_EQ(testbed_process_add(w, "p", board[0], FL_SYSTEM_NPR,
-				      FL_RESOLVE_BLOCK, &p), 0);
-	EXPECT_EQ(testbed_process_add(w, "q", board[1], FL_SYSTEM_NPR,
-				      FL_RESOLVE_BLOCK, &q), 0);
+	npr_pair(w, 100, board, &p, &q);
 	for (i = 0; i < 100; i++) {
 		used[0] = frames_used(board[0]);
 		used[1] = frames_used(board[1]);
@@ -400,7 +406,6 @@ TEST("a connection for which there is no memory leaves nothing at either end")
 static void end_in_a_call(struct testbed *w, void *arg)
 {
 	static uint8_t seen[4 * HOST_PAGE], later[4 * HOST_PAGE];
-	const struct testbed_board_config cfg = { 0 };
 	const struct testbed_joining join = { .depth = 8 };
 	struct rpc_command end = { .kind = RPC_UNPAIR };
 	struct testbed_connection *c = NULL;
@@ -410,13 +415,7 @@ static void end_in_a_call(struct testbed *w, void *arg)
 	struct rpc_answer r;
 
 	(void)arg;
-	EXPECT_EQ(testbed_board_add(w, "a", &cfg, &board[0]), 0);
-	EXPECT_EQ(testbed_board_add(w, "b", &cfg, &board[1]), 0);
-	EXPECT_EQ(testbed_link_add(w, board[0], board[1]), 0);
-	EXPECT_EQ(testbed_process_add(w, "p", board[0], FL_SYSTEM_NPR,
-				      FL_RESOLVE_BLOCK, &p), 0);
-	EXPECT_EQ(testbed_process_add(w, "q", board[1], FL_SYSTEM_NPR,
-				      FL_RESOLVE_BLOCK, &q), 0);
+	npr_pair(w, 0, board, &p, &q);
 	EXPECT_EQ(testbed_buffer_add(p, "src", sizeof(seen), NULL, &src), 0);
 	EXPECT_EQ(testbed_buffer_add(q, "dst", sizeof(seen), NULL, &dst), 0);
 	EXPECT_EQ(testbed_buffer_fill(src, TESTBED_RANDOM, 1), 0);
