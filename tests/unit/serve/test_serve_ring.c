@@ -26,7 +26,7 @@
 
 struct ring_end {
 	unsigned int board;
-	int sock;
+	int sock, fence;	/* numbers wait for what is before them */
 	struct rig_app a;
 	struct rig_address peer;
 	uint32_t posted, taken;
@@ -51,10 +51,15 @@ static volatile uint64_t *word_at(const struct ring_end *e, size_t at)
 	return (volatile uint64_t *)(void *)(e->a.mem + at);
 }
 
-static int ring_write(struct ring_end *e, size_t from, size_t to, uint32_t bytes)
+static int ring_write(struct ring_end *e, size_t from, size_t to, uint32_t bytes, int fence)
 {
-	return fl_post_write(e->a.qp, e->posted++, e->a.mr, e->a.mem + from, bytes,
-			     e->peer.va + to, e->peer.rkey);
+	const struct fl_work w = {
+		.wr_id = e->posted++, .opcode = FL_WRITE, .bytes = bytes, .fence = fence,
+		.local = e->a.mem + from, .lkey = fl_mr_key(e->a.mr),
+		.remote = e->peer.va + to, .rkey = e->peer.rkey,
+	};
+
+	return fl_post(e->a.qp, &w);
 }
 
 /* Completions that are there, or, with `wait`, one at least. */
@@ -107,8 +112,8 @@ static int ring_writes(struct ring_end *e)
 		for (i = 0; i < bytes; i++)
 			e->a.mem[slot * SLOT_BYTES + i] = message_byte(n, i);
 		*word_at(e, OWN_AT + 8 * slot) = n + 1;
-		RIG_TRY(ring_write(e, slot * SLOT_BYTES, slot * SLOT_BYTES, bytes));
-		RIG_TRY(ring_write(e, OWN_AT + 8 * slot, NUMBERS_AT + 8 * slot, 8));
+		RIG_TRY(ring_write(e, slot * SLOT_BYTES, slot * SLOT_BYTES, bytes, 0));
+		RIG_TRY(ring_write(e, OWN_AT + 8 * slot, NUMBERS_AT + 8 * slot, 8, e->fence));
 	}
 	while (e->taken < e->posted)
 		RIG_TRY(ring_take(e, true));
@@ -160,7 +165,7 @@ static int ring_reads(struct ring_end *e)
 		while (e->posted - e->taken >= SLOTS)
 			RIG_TRY(ring_take(e, true));
 		*word_at(e, OWN_AT + 8 * (e->posted % SLOTS)) = n + 1;
-		RIG_TRY(ring_write(e, OWN_AT + 8 * (e->posted % SLOTS), CREDIT_AT, 8));
+		RIG_TRY(ring_write(e, OWN_AT + 8 * (e->posted % SLOTS), CREDIT_AT, 8, 0));
 	}
 	while (e->taken < e->posted)
 		RIG_TRY(ring_take(e, true));
@@ -212,7 +217,7 @@ static int ring_main(void *arg)
  * Not under drop and droprc: there a page has to stay for as long as the sender waits for an
  * answer, and here it does not, so that they end with an error.
  */
-static void ring_goes_round(const char *policy)
+static void ring_goes_round(const char *policy, int fence)
 {
 	const char *options[] = { "--frames", "160", "--policy", policy, NULL };
 	struct ring_end end[2] = { { .board = 0 }, { .board = 1 } };
@@ -223,6 +228,7 @@ static void ring_goes_round(const char *policy)
 	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd), 0);
 	for (i = 0; i < 2; i++) {
 		end[i].sock = fd[i];
+		end[i].fence = fence;
 		pid[i] = rig_fork(ring_main, &end[i]);
 	}
 	for (i = 0; i < 2; i++)
@@ -234,35 +240,36 @@ static void ring_goes_round(const char *policy)
 
 TEST("a ring of messages holds each as it was sent: block by block, sent again")
 {
-	ring_goes_round("part");
+	ring_goes_round("part", 0);
 }
 
 TEST("the same where the SMMU stalls")
 {
-	ring_goes_round("stall");
+	ring_goes_round("stall", 0);
 }
 
 TEST("the same where the driver reads each request first")
 {
-	ring_goes_round("ioguard");
+	ring_goes_round("ioguard", 0);
 }
 
 TEST("the same where no access faults, and what vanished is done again")
 {
-	ring_goes_round("npr");
+	ring_goes_round("npr", 0);
 }
 
 TEST("the same by packets, and with tables of the card's own")
 {
-	ring_goes_round("npf");
+	ring_goes_round("npf", 0);
 }
 
 TEST("the same by packets, where the receiver sleeps until a page is there")
 {
-	ring_goes_round("rxe");
+	ring_goes_round("rxe", 0);
 }
 
-TEST("the same by fragments that come in any order")
+/* They keep no order but where they meet, or where a fence is. */
+TEST("the same by fragments that come in any order, with a fence before each number")
 {
-	ring_goes_round("netvm");
+	ring_goes_round("netvm", 1);
 }
